@@ -1,0 +1,1 @@
+"""From sufficient statistics to an ensemble of trees; private."""

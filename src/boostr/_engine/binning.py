@@ -1,0 +1,122 @@
+"""Quantile bins of static features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boostr._kernels.binning import assign_bins, assign_bins_parallel
+from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
+
+__all__ = ["BinMapper", "BinnedFeatures"]
+
+_SAMPLE_SIZE = 200_000  # rows that quantiles are read from
+_PARALLEL_FROM = 100_000  # rows from which threads pay
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedFeatures:
+    """Static features as small integers, with what a tree must know of them."""
+
+    bins: BinArray  # (n, n_features) C order
+    n_values: IndexArray  # (n_features,) bins in use, without the missing one
+    is_categorical: BoolArray  # (n_features,)
+    missing_bin: int
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of a histogram, the missing one included."""
+        return self.missing_bin + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinMapper:
+    """Thresholds of all features; a value's bin is the number of thresholds below it.
+
+    A categorical feature has as many (unused) thresholds as categories, and its codes are
+    its bins.
+    """
+
+    thresholds: FloatArray  # (n_thresholds,)
+    offsets: OffsetArray  # (n_features + 1,)
+    is_categorical: BoolArray  # (n_features,)
+
+    @classmethod
+    def from_quantiles(
+        cls,
+        features: FloatArray,
+        max_bins: int,
+        is_categorical: BoolArray | None = None,
+        n_categories: IndexArray | None = None,
+    ) -> BinMapper:
+        """Choose thresholds: between all distinct values, or at quantiles if there are more.
+
+        Beyond 200,000 rows an evenly spaced sample of them stands for all.
+        """
+        n_rows, n_features = features.shape
+        if is_categorical is None or n_categories is None:
+            is_categorical = np.zeros(n_features, dtype=np.bool_)
+            n_categories = np.zeros(n_features, dtype=np.int32)
+        step = max(1, n_rows // _SAMPLE_SIZE)
+        sample = features[::step]
+        thresholds = [
+            np.zeros(n_categories[feature])
+            if is_categorical[feature]
+            else _find_thresholds(sample[:, feature], max_bins)
+            for feature in range(n_features)
+        ]
+        offsets = np.zeros(n_features + 1, dtype=np.int64)
+        np.cumsum([len(values) for values in thresholds], out=offsets[1:])
+        return cls(np.concatenate(thresholds), offsets, is_categorical)
+
+    @property
+    def n_values(self) -> IndexArray:
+        """Number of bins per feature, without the missing one."""
+        n_thresholds = np.diff(self.offsets).astype(np.int32)
+        return np.where(self.is_categorical, n_thresholds, n_thresholds + 1).astype(np.int32)
+
+    @property
+    def missing_bin(self) -> int:
+        """The bin of missing values, the same for all features."""
+        return int(self.n_values.max())
+
+    def transform(self, features: FloatArray, n_threads: int = 1) -> BinnedFeatures:
+        """Return the bins of all values."""
+        bins = np.empty(features.shape, dtype=np.uint8)
+        arguments = (
+            features,
+            self.thresholds,
+            self.offsets,
+            self.is_categorical,
+            self.missing_bin,
+            bins,
+        )
+        if n_threads > 1 and len(features) >= _PARALLEL_FROM:
+            assign_bins_parallel(*arguments, 16 * n_threads)
+        else:
+            assign_bins(*arguments)
+        return BinnedFeatures(bins, self.n_values, self.is_categorical, self.missing_bin)
+
+    def threshold(self, feature: int, bin_index: int) -> float:
+        """Return the value up to which a split after ``bin_index`` sends left."""
+        return float(self.thresholds[self.offsets[feature] + bin_index])
+
+
+def _find_thresholds(values: FloatArray, max_bins: int) -> FloatArray:
+    """Return at most ``max_bins - 1`` values that lie between neighbouring data."""
+    values = np.sort(values[~np.isnan(values)])
+    if values.size == 0:
+        return np.empty(0)
+    is_first = np.concatenate([[True], values[1:] > values[:-1]])
+    distinct = values[is_first]
+    if distinct.size > max_bins:
+        ranks = np.linspace(0, values.size - 1, max_bins + 1)[1:-1]
+        below = np.unique(np.searchsorted(distinct, values[ranks.astype(np.int64)]))
+        below = below[below < distinct.size - 1]
+    else:
+        below = np.arange(distinct.size - 1)
+    # Halves first: the sum of two large numbers could overflow.
+    middles = 0.5 * distinct[below] + 0.5 * distinct[below + 1]
+    # Where rounding lifts the middle onto the upper value, the lower one separates them.
+    return np.where(middles < distinct[below + 1], middles, distinct[below])

@@ -1,0 +1,105 @@
+"""The loop: gradient, tree, shrink, update."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boostr._engine.binning import BinnedFeatures
+from boostr._engine.suffstats import SufficientStats
+from boostr._engine.tree import GrowthParams, LeafProblem, LocalSource, Tree, grow_tree
+from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
+from boostr._typing import FloatArray, IndexArray
+
+__all__ = ["BoostingParams", "Booster"]
+
+_PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoostingParams:
+    """How one ensemble is grown."""
+
+    growth: GrowthParams
+    learning_rate: float
+    subsample: float = 1.0
+    colsample: float = 1.0
+    seed: int = 0
+
+
+class Booster:
+    """An ensemble in the making: one call of `step` adds one tree.
+
+    Trees are trained on ``members``; the coefficients of all individuals are kept up to date,
+    so that the loss of those left out is known after every tree.
+    """
+
+    def __init__(
+        self,
+        stats: SufficientStats,
+        features: BinnedFeatures,
+        problem: LeafProblem,
+        params: BoostingParams,
+        members: IndexArray,
+        n_threads: int = 1,
+    ) -> None:
+        self.trees: list[Tree] = []
+        self.theta = np.zeros_like(stats.linear)
+        self._stats = stats
+        self._features = features
+        self._problem = problem
+        self._params = params
+        self._members = members
+        self._n_threads = n_threads
+        self._rows = stats.channels(problem.solver)
+        self._rng = np.random.default_rng(params.seed)
+        self._all_features = np.arange(features.bins.shape[1], dtype=np.int32)
+
+    def step(self) -> Tree:
+        """Grow one tree on the gradient, shrink it and add it."""
+        source = LocalSource(self._features, self._rows, self._draw_rows(), self._n_threads)
+        tree = grow_tree(
+            source,
+            self._problem,
+            self._params.growth,
+            self._features.n_values,
+            self._features.is_categorical,
+            self._draw_columns(),
+            int(self._rng.integers(2**63)),
+        ).scaled(self._params.learning_rate)
+        self._add(tree)
+        self.trees.append(tree)
+        return tree
+
+    def loss(self, members: IndexArray) -> float:
+        """Return the summed loss of some individuals."""
+        return quadratic_loss(self.theta, self._rows, self._stats.linear, members)
+
+    def _add(self, tree: Tree) -> None:
+        arguments = (
+            self._features.bins,
+            self._features.missing_bin,
+            tree.nodes,
+            self._stats.quadratic,
+            self.theta,
+            self._rows,
+        )
+        if self._n_threads > 1 and len(self.theta) >= _PARALLEL_FROM:
+            add_tree_parallel(*arguments, 16 * self._n_threads)
+        else:
+            add_tree(*arguments)
+
+    def _draw_rows(self) -> IndexArray:
+        if self._params.subsample >= 1.0:
+            return self._members
+        n_drawn = max(1, round(self._params.subsample * len(self._members)))
+        drawn = self._rng.choice(self._members, n_drawn, replace=False)
+        return np.sort(drawn)
+
+    def _draw_columns(self) -> IndexArray:
+        n_features = len(self._all_features)
+        if self._params.colsample >= 1.0:
+            return self._all_features
+        n_drawn = max(1, round(self._params.colsample * n_features))
+        return np.sort(self._rng.choice(self._all_features, n_drawn, replace=False))

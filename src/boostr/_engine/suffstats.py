@@ -1,0 +1,85 @@
+"""Sufficient statistics: the last place in training that sees events and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boostr._kernels.solve import FULL
+from boostr._typing import FloatArray
+from boostr.basis import Clock, ClockedEvents, FittedBasis, Loss
+from boostr.data import RecurrentEvents
+
+__all__ = ["SufficientStats", "compute_suffstats", "pseudo_individual", "put_on_clock"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SufficientStats:
+    """The loss of ``n`` individuals as quadratics in their coefficients.
+
+    The loss of individual ``i`` with coefficients ``theta`` is
+    ``1/2 theta' H_i theta - linear[i] @ theta`` plus a constant; weights are included.
+    """
+
+    linear: FloatArray  # (n, n_terms)
+    quadratic: FloatArray  # (n, n_terms) diagonal, or (n, n_terms (n_terms + 1) / 2) triangle
+
+    @property
+    def n_terms(self) -> int:
+        """Number of coefficients of an individual."""
+        return self.linear.shape[1]
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonals of H, (n, n_terms)."""
+        if self.quadratic.shape[1] == self.n_terms:
+            return self.quadratic
+        rows = np.arange(self.n_terms)
+        return self.quadratic[:, rows * (rows + 3) // 2]
+
+    def channels(self, solver: int) -> FloatArray:
+        """Return what histograms sum: gradient at zero, what the solver reads of H, and 1."""
+        curvature = self.quadratic if solver == FULL else self.diagonal()
+        count = np.ones((len(self.linear), 1))
+        return np.ascontiguousarray(np.hstack([-self.linear, curvature, count]))
+
+
+def put_on_clock(events: RecurrentEvents, clock: Clock) -> ClockedEvents:
+    """Return the histories with all times read off the clock."""
+    return ClockedEvents(
+        window_start=clock.read(events.window_start),
+        window_stop=clock.read(events.window_stop),
+        window_offsets=events.window_offsets,
+        times=clock.read(events.times),
+        costs=events.costs,
+        event_offsets=events.event_offsets,
+        horizon=float(clock.read(np.array([events.window_stop.max()]))[0]),
+    )
+
+
+def compute_suffstats(
+    events: ClockedEvents, basis: FittedBasis, loss: Loss, weights: FloatArray | None = None
+) -> SufficientStats:
+    """Compute the statistics of all individuals in closed form."""
+    linear, quadratic = basis.moments(events, loss)
+    if weights is not None:
+        linear *= weights[:, None]
+        quadratic *= weights[:, None]
+    return SufficientStats(linear, quadratic)
+
+
+def pseudo_individual(basis: FittedBasis, loss: Loss, horizon: float) -> FloatArray:
+    """Return R, the H of one individual observed from zero to the horizon."""
+    nobody = ClockedEvents(
+        window_start=np.zeros(1),
+        window_stop=np.array([horizon]),
+        window_offsets=np.array([0, 1]),
+        times=np.empty(0),
+        costs=np.empty(0),
+        event_offsets=np.array([0, 0]),
+        horizon=horizon,
+    )
+    triangle = basis.moments(nobody, loss)[1][0]
+    gram = np.zeros((basis.n_terms, basis.n_terms))
+    gram[np.tril_indices(basis.n_terms)] = triangle
+    return np.asarray(gram + np.tril(gram, -1).T)

@@ -1,0 +1,15 @@
+"""Trees with vector leaves, grown from histograms."""
+
+from boostr._engine.tree._grower import GrowthParams, LeafProblem, grow_tree
+from boostr._engine.tree._source import HistogramSource, LocalSource
+from boostr._engine.tree._tree import Tree, pack_trees
+
+__all__ = [
+    "GrowthParams",
+    "HistogramSource",
+    "LeafProblem",
+    "LocalSource",
+    "Tree",
+    "grow_tree",
+    "pack_trees",
+]

@@ -1,0 +1,218 @@
+"""Growth of one tree over a source of histograms."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from boostr._engine.tree._source import HistogramSource
+from boostr._engine.tree._tree import Tree
+from boostr._kernels.nodes import Nodes
+from boostr._kernels.solve import solve_leaf
+from boostr._kernels.split import find_best_split
+from boostr._typing import BoolArray, FloatArray, IndexArray
+
+__all__ = ["GrowthParams", "LeafProblem", "grow_tree"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafProblem:
+    """What is solved in a leaf: ``g'beta + 1/2 beta'(H + penalty) beta``."""
+
+    solver: int  # see boostr._kernels.solve
+    penalty: FloatArray  # (n_terms, n_terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthParams:
+    """How far and in what order a tree grows."""
+
+    max_leaves: int
+    growth: Literal["best", "level"] = "best"
+    min_samples_leaf: int = 1
+    gamma1: float = 0.0
+    n_candidates: int = 0  # thresholds drawn per feature and node; 0: all of them
+    smoothing: float = 0.0  # individuals by whose weight a leaf is drawn to its parent
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A leaf that can be split."""
+
+    node: int
+    gain: float
+    feature: int
+    bin_index: int
+    missing_left: bool
+    goes_left: BoolArray
+    sums: FloatArray  # (2, n_channels) of the leaf and of its left side
+
+
+class _TreeBuilder:
+    """The tree so far, and the search for the next split."""
+
+    def __init__(
+        self,
+        problem: LeafProblem,
+        params: GrowthParams,
+        n_values: IndexArray,
+        is_categorical: BoolArray,
+        features: IndexArray,
+        seed: int,
+    ) -> None:
+        self.problem = problem
+        self.params = params
+        self.n_values = n_values
+        self.is_categorical = is_categorical
+        self.features = features
+        self.seed = seed
+        self.feature: list[int] = []
+        self.bin_threshold: list[int] = []
+        self.missing_left: list[bool] = []
+        self.left_child: list[int] = []
+        self.category_set: list[int] = []
+        self.categories: list[FloatArray] = []
+        self.value: list[FloatArray] = []
+        self.gain: list[float] = []
+        self.count: list[float] = []
+
+    def add_node(self, histograms: FloatArray, parent: int | None) -> _Candidate | None:
+        """Append a leaf; return its best split if that pays."""
+        node = len(self.feature)
+        goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
+        sums = np.empty((2, histograms.shape[2]))
+        value = np.empty(len(self.problem.penalty))
+        gain, slot, bin_index, missing_left = find_best_split(
+            histograms,
+            self.features,
+            self.n_values,
+            self.is_categorical,
+            self.problem.penalty,
+            self.problem.solver,
+            float(self.params.min_samples_leaf),
+            self.params.n_candidates,
+            np.uint64((self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF),
+            goes_left,
+            sums,
+            value,
+        )
+        self._append(value, sums[0, -1], parent)
+        gain -= self.params.gamma1
+        if slot < 0 or gain <= 0.0:
+            return None
+        feature = int(self.features[slot])
+        return _Candidate(node, gain, feature, bin_index, missing_left, goes_left, sums)
+
+    def add_last_leaves(self, candidate: _Candidate) -> None:
+        """Append the children of the last split: their sums are known, no source is asked."""
+        left = candidate.sums[1]
+        for sums in (left, candidate.sums[0] - left):
+            value = np.empty(len(self.problem.penalty))
+            solve_leaf(sums, self.problem.penalty, self.problem.solver, value)
+            self._append(value, sums[-1], candidate.node)
+
+    def _append(self, value: FloatArray, count: float, parent: int | None) -> None:
+        if parent is not None and self.params.smoothing > 0.0:
+            share = count / (count + self.params.smoothing)
+            value = share * value + (1.0 - share) * self.value[parent]
+        self.feature.append(-1)
+        self.bin_threshold.append(0)
+        self.missing_left.append(False)
+        self.left_child.append(0)
+        self.category_set.append(-1)
+        self.value.append(value)
+        self.gain.append(0.0)
+        self.count.append(count)
+
+    def split(self, candidate: _Candidate) -> tuple[int, int]:
+        """Turn a leaf into a split; return the numbers that its children will have."""
+        node = candidate.node
+        self.feature[node] = candidate.feature
+        self.bin_threshold[node] = candidate.bin_index
+        self.missing_left[node] = candidate.missing_left
+        self.gain[node] = candidate.gain
+        self.left_child[node] = len(self.feature)
+        if self.is_categorical[candidate.feature]:
+            self.category_set[node] = len(self.categories)
+            self.categories.append(_pack_bits(candidate.goes_left))
+        return len(self.feature), len(self.feature) + 1
+
+    def finish(self) -> Tree:
+        """Return the tree as arrays."""
+        nodes = Nodes(
+            feature=np.array(self.feature, dtype=np.int32),
+            bin_threshold=np.array(self.bin_threshold, dtype=np.uint8),
+            missing_left=np.array(self.missing_left, dtype=np.bool_),
+            left_child=np.array(self.left_child, dtype=np.int32),
+            category_set=np.array(self.category_set, dtype=np.int32),
+            categories=np.array(self.categories, dtype=np.uint32).reshape(-1, 8),
+            value=np.array(self.value),
+        )
+        return Tree(nodes, np.array(self.gain), np.array(self.count))
+
+
+def grow_tree(
+    source: HistogramSource,
+    problem: LeafProblem,
+    params: GrowthParams,
+    n_values: IndexArray,
+    is_categorical: BoolArray,
+    features: IndexArray,
+    seed: int,
+) -> Tree:
+    """Split leaves until no split pays or the tree has enough of them.
+
+    Growth ``best`` splits the leaf with the largest gain and ends exactly at
+    ``max_leaves``. Growth ``level`` is the paper's: in each round every leaf with a
+    positive gain is split, and no round begins once there are ``max_leaves`` leaves.
+    """
+    builder = _TreeBuilder(problem, params, n_values, is_categorical, features, seed)
+    grow = _grow_best_first if params.growth == "best" else _grow_by_level
+    grow(source, builder)
+    return builder.finish()
+
+
+def _split_leaf(
+    source: HistogramSource, builder: _TreeBuilder, candidate: _Candidate
+) -> list[_Candidate]:
+    """Split one leaf; return those of its children that can be split in turn."""
+    children = builder.split(candidate)
+    pair = source.split(candidate.node, candidate.feature, candidate.goes_left, children)
+    found = [builder.add_node(histograms, candidate.node) for histograms in pair]
+    return [child for child in found if child is not None]
+
+
+def _grow_best_first(source: HistogramSource, builder: _TreeBuilder) -> None:
+    heap: list[tuple[float, int, _Candidate]] = []
+    root = builder.add_node(source.root(builder.features), None)
+    n_leaves = 1
+    if root is not None:
+        heap.append((-root.gain, root.node, root))
+    while heap and n_leaves < builder.params.max_leaves:
+        candidate = heapq.heappop(heap)[2]
+        n_leaves += 1
+        if n_leaves == builder.params.max_leaves:
+            builder.split(candidate)
+            builder.add_last_leaves(candidate)
+            return
+        for child in _split_leaf(source, builder, candidate):
+            heapq.heappush(heap, (-child.gain, child.node, child))
+
+
+def _grow_by_level(source: HistogramSource, builder: _TreeBuilder) -> None:
+    root = builder.add_node(source.root(builder.features), None)
+    level = [] if root is None else [root]
+    n_leaves = 1
+    while level and n_leaves < builder.params.max_leaves:
+        n_leaves += len(level)
+        level = [child for leaf in level for child in _split_leaf(source, builder, leaf)]
+
+
+def _pack_bits(goes_left: BoolArray) -> FloatArray:
+    """Return the side of 256 bins as eight 32-bit words."""
+    sides = np.zeros(256, dtype=np.bool_)
+    sides[: len(goes_left)] = goes_left
+    return np.packbits(sides, bitorder="little").view(np.uint32)

@@ -1,0 +1,108 @@
+"""Where a grower's histograms come from: local arrays here, other machines elsewhere."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from boostr._engine.binning import BinnedFeatures
+from boostr._kernels.histogram import accumulate_histograms, accumulate_histograms_parallel
+from boostr._kernels.partition import partition_members, partition_members_parallel
+from boostr._typing import BoolArray, FloatArray, IndexArray
+
+__all__ = ["HistogramSource", "LocalSource"]
+
+_PARALLEL_FROM = 30_000  # members from which waking up threads pays
+
+
+class HistogramSource(Protocol):
+    """All that a grower knows of individuals."""
+
+    def root(self, features: IndexArray) -> FloatArray:
+        """Return the root's sums, (n_used, n_bins, n_channels), for the given features."""
+        ...
+
+    def split(
+        self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Send the members of a node to its children and return the children's sums."""
+        ...
+
+
+class LocalSource:
+    """Histograms of individuals whose bins and statistics lie in local arrays.
+
+    Parameters
+    ----------
+    features : BinnedFeatures
+        Bins of all individuals.
+    rows : (n, n_channels) float64
+        Statistics of all individuals; the last channel is 1.
+    members : (n_members,) int32
+        The individuals to train on.
+    n_threads : int
+        Threads to use where the node is large; the sums do not depend on it.
+    """
+
+    def __init__(
+        self, features: BinnedFeatures, rows: FloatArray, members: IndexArray, n_threads: int
+    ) -> None:
+        self._bins = features.bins
+        self._n_bins = features.n_bins
+        self._rows = rows
+        self._channels = (0,) * rows.shape[1]
+        self._order = members.copy()
+        self._scratch = np.empty_like(self._order)
+        self._n_threads = n_threads
+        self._span: dict[int, tuple[int, int]] = {}
+        self._histograms: dict[int, FloatArray] = {}
+        self._used = np.empty(0, dtype=np.int32)
+
+    def root(self, features: IndexArray) -> FloatArray:
+        """Return the root's sums."""
+        self._used = features
+        self._span = {0: (0, len(self._order))}
+        self._histograms = {0: self._accumulate(0, len(self._order))}
+        return self._histograms[0]
+
+    def split(
+        self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Partition the node; sum over its smaller child, the sibling is the difference."""
+        begin, end = self._span.pop(node)
+        middle = begin + self._partition(begin, end, feature, goes_left)
+        self._span[children[0]] = (begin, middle)
+        self._span[children[1]] = (middle, end)
+        larger = self._histograms.pop(node)
+        is_left_smaller = middle - begin <= end - middle
+        span = (begin, middle) if is_left_smaller else (middle, end)
+        smaller = self._accumulate(*span)
+        np.subtract(larger, smaller, out=larger)
+        pair = (smaller, larger) if is_left_smaller else (larger, smaller)
+        self._histograms[children[0]], self._histograms[children[1]] = pair
+        return pair
+
+    def _accumulate(self, begin: int, end: int) -> FloatArray:
+        shape = (len(self._used), self._n_bins, self._rows.shape[1])
+        out = np.empty(shape)
+        members = self._order[begin:end]
+        arguments = (self._bins, self._rows, members, self._used, self._channels, out)
+        n_chunks = min(self._n_threads, len(self._used))
+        if n_chunks > 1 and end - begin >= _PARALLEL_FROM:
+            accumulate_histograms_parallel(*arguments, n_chunks)
+        else:
+            accumulate_histograms(*arguments)
+        return out
+
+    def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
+        arguments = (
+            self._bins,
+            feature,
+            goes_left,
+            self._order[begin:end],
+            self._scratch[begin:end],
+        )
+        if self._n_threads > 1 and end - begin >= _PARALLEL_FROM:
+            return partition_members_parallel(*arguments, self._n_threads)
+        return partition_members(*arguments)

@@ -1,0 +1,70 @@
+"""One tree, and many trees packed for prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from boostr._kernels.nodes import Nodes
+from boostr._typing import FloatArray, IndexArray
+
+__all__ = ["Tree", "pack_trees"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A binary tree whose leaves hold coefficients.
+
+    Nodes are numbered from the root, 0; a split's children are neighbours.
+    """
+
+    nodes: Nodes
+    gain: FloatArray  # (n_nodes,) of the split, 0 in leaves
+    count: FloatArray  # (n_nodes,) individuals
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int((self.nodes.feature < 0).sum())
+
+    def scaled(self, factor: float) -> Tree:
+        """Return the tree with all coefficients multiplied."""
+        return replace(self, nodes=self.nodes._replace(value=self.nodes.value * factor))
+
+
+def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:
+    """Put the nodes of many trees one after the other; return them and the roots."""
+    if not trees:
+        return _no_nodes(n_terms), np.empty(0, dtype=np.int32)
+    parts = [tree.nodes for tree in trees]
+    n_sets = np.cumsum([0] + [len(part.categories) for part in parts])
+    category_set = [
+        np.where(part.category_set >= 0, part.category_set + first, -1).astype(np.int32)
+        for part, first in zip(parts, n_sets[:-1], strict=True)
+    ]
+    nodes = Nodes(
+        feature=np.concatenate([part.feature for part in parts]),
+        bin_threshold=np.concatenate([part.bin_threshold for part in parts]),
+        missing_left=np.concatenate([part.missing_left for part in parts]),
+        left_child=np.concatenate([part.left_child for part in parts]),
+        category_set=np.concatenate(category_set),
+        categories=np.concatenate([part.categories for part in parts]),
+        value=np.concatenate([part.value for part in parts]),
+    )
+    roots = np.cumsum([0] + [len(part.feature) for part in parts[:-1]])
+    return nodes, roots.astype(np.int32)
+
+
+def _no_nodes(n_terms: int) -> Nodes:
+    index = np.empty(0, dtype=np.int32)
+    return Nodes(
+        feature=index,
+        bin_threshold=np.empty(0, dtype=np.uint8),
+        missing_left=np.empty(0, dtype=np.bool_),
+        left_child=index,
+        category_set=index,
+        categories=np.empty((0, 8), dtype=np.uint32),
+        value=np.empty((0, n_terms)),
+    )

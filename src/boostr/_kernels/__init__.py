@@ -1,0 +1,1 @@
+"""Compiled functions on arrays; they know nothing of the rest of the package."""

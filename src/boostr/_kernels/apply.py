@@ -1,0 +1,201 @@
+"""Leaf of every individual, and what a new tree changes."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels.nodes import Nodes
+from boostr._typing import BinArray, FloatArray, IndexArray
+
+__all__ = [
+    "add_tree",
+    "add_tree_parallel",
+    "find_leaves",
+    "quadratic_loss",
+    "sum_leaves",
+    "sum_leaves_parallel",
+]
+
+_BLOCK = 256  # rows that walk through one tree before the next tree is fetched
+
+
+@kernel
+def _leaf_of(x_row: BinArray, missing_bin: int, nodes: Nodes, root: int) -> int:
+    """Walk from the root of one tree down to a leaf."""
+    node = root
+    while nodes.feature[node] >= 0:
+        bin_index = x_row[nodes.feature[node]]
+        if bin_index == missing_bin:
+            is_left = nodes.missing_left[node]
+        elif nodes.category_set[node] >= 0:
+            word = nodes.categories[nodes.category_set[node], bin_index >> 5]
+            is_left = (word >> np.uint32(bin_index & 31)) & np.uint32(1) == 1
+        else:
+            is_left = bin_index <= nodes.bin_threshold[node]
+        node = root + nodes.left_child[node] + (0 if is_left else 1)
+    return node
+
+
+@kernel
+def find_leaves(
+    x_binned: BinArray, missing_bin: int, nodes: Nodes, root: int, out: IndexArray
+) -> None:
+    """Write the leaf (its node number) of every individual in one tree.
+
+    Parameters
+    ----------
+    x_binned : (n_individuals, n_features) uint8, C order
+        Bin of every individual on every feature.
+    missing_bin : int
+        The bin of missing values.
+    nodes : Nodes
+        The tree, or many of them.
+    root : int
+        First node of the tree to walk through.
+    out : (n_individuals,) int32
+        Overwritten with node numbers.
+    """
+    for row in range(x_binned.shape[0]):
+        out[row] = _leaf_of(x_binned[row], missing_bin, nodes, root)
+
+
+@kernel
+def _add_leaf(
+    leaf_value: FloatArray, quadratic: FloatArray, theta: FloatArray, channels: FloatArray
+) -> None:
+    """Add one leaf's coefficients to theta, and H times them to the gradient channels."""
+    n_terms = leaf_value.shape[0]
+    is_diagonal = quadratic.shape[0] == n_terms
+    position = 0
+    for term in range(n_terms):
+        theta[term] += leaf_value[term]
+        if is_diagonal:
+            channels[term] += quadratic[term] * leaf_value[term]
+            continue
+        for other in range(term):
+            channels[term] += quadratic[position] * leaf_value[other]
+            channels[other] += quadratic[position] * leaf_value[term]
+            position += 1
+        channels[term] += quadratic[position] * leaf_value[term]
+        position += 1
+
+
+@kernel
+def add_tree(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    quadratic: FloatArray,
+    theta: FloatArray,
+    rows: FloatArray,
+) -> None:
+    """Add one tree to the coefficients and gradients of all individuals.
+
+    Parameters
+    ----------
+    x_binned : (n_individuals, n_features) uint8, C order
+        Bin of every individual on every feature.
+    missing_bin : int
+        The bin of missing values.
+    nodes : Nodes
+        The tree; its values are added as they are (already shrunk).
+    quadratic : (n_individuals, n_terms or n_terms * (n_terms + 1) / 2) float64
+        Diagonal or lower triangle of every individual's H.
+    theta : (n_individuals, n_terms) float64
+        Coefficients; updated in place.
+    rows : (n_individuals, n_channels) float64
+        The first ``n_terms`` channels are gradients; updated in place.
+    """
+    for row in range(x_binned.shape[0]):
+        leaf = _leaf_of(x_binned[row], missing_bin, nodes, 0)
+        _add_leaf(nodes.value[leaf], quadratic[row], theta[row], rows[row])
+
+
+@parallel_kernel
+def add_tree_parallel(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    quadratic: FloatArray,
+    theta: FloatArray,
+    rows: FloatArray,
+    n_chunks: int,
+) -> None:
+    """Do the same on all threads; individuals are independent, so the bits are the same."""
+    n_rows = x_binned.shape[0]
+    for chunk in numba.prange(n_chunks):
+        begin = chunk * n_rows // n_chunks
+        end = (chunk + 1) * n_rows // n_chunks
+        add_tree(
+            x_binned[begin:end],
+            missing_bin,
+            nodes,
+            quadratic[begin:end],
+            theta[begin:end],
+            rows[begin:end],
+        )
+
+
+@kernel
+def quadratic_loss(
+    theta: FloatArray, rows: FloatArray, linear: FloatArray, members: IndexArray
+) -> float:
+    """Return the summed loss 1/2 theta'H theta - b'theta = 1/2 theta'(g - b) of members."""
+    total = 0.0
+    for position in range(members.shape[0]):
+        member = members[position]
+        for term in range(theta.shape[1]):
+            total += theta[member, term] * (rows[member, term] - linear[member, term])
+    return 0.5 * total
+
+
+@kernel
+def sum_leaves(
+    x_binned: BinArray, missing_bin: int, nodes: Nodes, roots: IndexArray, out: FloatArray
+) -> None:
+    """Add the leaf coefficients of many trees for every individual.
+
+    Parameters
+    ----------
+    x_binned : (n_individuals, n_features) uint8, C order
+        Bin of every individual on every feature.
+    missing_bin : int
+        The bin of missing values.
+    nodes : Nodes
+        The trees, one after the other.
+    roots : (n_trees,) int32
+        First node of every tree.
+    out : (n_individuals, n_terms) float64
+        The sums are added to it.
+
+    Notes
+    -----
+    A block of rows walks through one tree before the next one: the tree stays in the cache.
+    """
+    n_rows = x_binned.shape[0]
+    for begin in range(0, n_rows, _BLOCK):
+        end = min(begin + _BLOCK, n_rows)
+        for tree in range(roots.shape[0]):
+            for row in range(begin, end):
+                leaf = _leaf_of(x_binned[row], missing_bin, nodes, roots[tree])
+                for term in range(out.shape[1]):
+                    out[row, term] += nodes.value[leaf, term]
+
+
+@parallel_kernel
+def sum_leaves_parallel(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    roots: IndexArray,
+    out: FloatArray,
+    n_chunks: int,
+) -> None:
+    """Do the same on all threads."""
+    n_rows = x_binned.shape[0]
+    for chunk in numba.prange(n_chunks):
+        begin = chunk * n_rows // n_chunks
+        end = (chunk + 1) * n_rows // n_chunks
+        sum_leaves(x_binned[begin:end], missing_bin, nodes, roots, out[begin:end])

@@ -1,0 +1,262 @@
+"""The best split of a node, from its histograms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boostr._kernels._jit import kernel
+from boostr._kernels.solve import leaf_reduction, solve_leaf
+from boostr._typing import BoolArray, FloatArray, IndexArray
+
+__all__ = ["find_best_split"]
+
+_ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
+
+
+@kernel
+def _mix(state: np.uint64) -> np.uint64:
+    """Scramble 64 bits (the finaliser of splitmix64), a random number per input."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+@kernel
+def _draw_candidates(
+    counts: FloatArray, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
+) -> None:
+    """Mark up to ``n_candidates`` bins, drawn uniformly between the occupied ends."""
+    is_candidate[:] = False
+    first = 0
+    last = counts.shape[0] - 1
+    while first < last and counts[first] == 0.0:
+        first += 1
+    while last > first and counts[last] == 0.0:
+        last -= 1
+    span = np.uint64(max(last - first, 1))
+    for draw in range(n_candidates):
+        bits = _mix(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
+        is_candidate[first + np.int64(bits % span)] = True
+    is_candidate[last] = True  # values against missing; skipped where nothing is missing
+
+
+@kernel
+def _scan(
+    histogram: FloatArray,
+    order: IndexArray,
+    is_candidate: BoolArray,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    min_count: float,
+    skips_empty: bool,
+) -> tuple[float, int, bool]:
+    """Return the best (reduction of both sides, position in ``order``, missing goes left).
+
+    The bins in ``order`` move to the left one by one; missing values (the last bin of the
+    histogram) are tried on both sides where the node has any.
+    """
+    n_channels = totals.shape[0]
+    n_terms = penalty.shape[0]
+    missing = histogram[histogram.shape[0] - 1]
+    n_missing = missing[n_channels - 1]
+    factor = np.zeros((n_terms, n_terms))
+    work = np.zeros(n_terms)
+    values_left = np.zeros(n_channels)
+    left = np.zeros(n_channels)
+    right = np.zeros(n_channels)
+    best = -1.0
+    best_position = -1
+    best_missing_left = False
+    for position in range(order.shape[0]):
+        cell = histogram[order[position]]
+        if cell[n_channels - 1] > 0.0:
+            for channel in range(n_channels):
+                values_left[channel] += cell[channel]
+        elif skips_empty:
+            continue  # an empty bin moves nobody
+        if not is_candidate[position]:
+            continue
+        for side in range(2 if n_missing > 0.0 else 1):
+            for channel in range(n_channels):
+                left[channel] = values_left[channel] + side * missing[channel]
+                right[channel] = totals[channel] - left[channel]
+            n_left = left[n_channels - 1]
+            n_right = right[n_channels - 1]
+            if n_left < min_count or n_right < min_count:
+                continue
+            reduction = leaf_reduction(
+                left, penalty, solver, factor, work
+            ) + leaf_reduction(right, penalty, solver, factor, work)
+            if reduction > best:
+                best = reduction
+                best_position = position
+                best_missing_left = side == 1 if n_missing > 0.0 else n_left >= n_right
+    return best, best_position, best_missing_left
+
+
+@kernel
+def _middle_of_gap(counts: FloatArray, position: int) -> int:
+    """Move a threshold to the middle of the empty bins that follow it.
+
+    All thresholds in the gap give the same gain; its middle is the best guess for the values
+    that this node has not seen.
+    """
+    following = position + 1
+    while following < counts.shape[0] and counts[following] == 0.0:
+        following += 1
+    if following == counts.shape[0]:
+        return position
+    return position + (following - 1 - position) // 2
+
+
+@kernel
+def _order_categories(
+    histogram: FloatArray, n_values: int, n_terms: int, term: int, curvature_at: int
+) -> IndexArray:
+    """Sort the occupied categories by their own best coefficient of one term."""
+    n_channels = histogram.shape[1]
+    ratio = np.empty(n_values)
+    occupied = np.empty(n_values, np.int32)
+    n_occupied = 0
+    for category in range(n_values):
+        cell = histogram[category]
+        if cell[n_channels - 1] > 0.0:
+            curvature = cell[curvature_at]
+            ratio[n_occupied] = -cell[term] / curvature if curvature > 0.0 else 0.0
+            occupied[n_occupied] = category
+            n_occupied += 1
+    ranks = np.argsort(ratio[:n_occupied], kind="mergesort")
+    return occupied[:n_occupied][ranks]
+
+
+@kernel
+def _mark_left(
+    order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
+) -> None:
+    """Write the side of every bin for the split after ``position`` of ``order``."""
+    out[:] = others_left
+    for place in range(order.shape[0]):
+        out[order[place]] = place <= position
+    out[out.shape[0] - 1] = missing_left
+
+
+@kernel
+def find_best_split(
+    histograms: FloatArray,
+    features: IndexArray,
+    n_values: IndexArray,
+    is_categorical: BoolArray,
+    penalty: FloatArray,
+    solver: int,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    goes_left: BoolArray,
+    sums: FloatArray,
+    value: FloatArray,
+) -> tuple[float, int, int, bool]:
+    """Find the split of one node that lowers the objective most, and its own coefficients.
+
+    Parameters
+    ----------
+    histograms : (n_used, n_bins, n_channels) float64, C order
+        Sums per feature and bin; the last bin holds missing values, the last channel
+        counts individuals.
+    features : (n_used,) int32
+        The features behind the histograms.
+    n_values : (n_features,) int32
+        Number of bins in use per feature, without the missing one.
+    is_categorical : (n_features,) bool
+        Features whose bins have no order.
+    penalty : (n_terms, n_terms) float64
+        The penalty matrix of the leaf problem.
+    solver : int
+        Kind of leaf problem, see :mod:`boostr._kernels.solve`.
+    min_count : float
+        Least number of individuals on either side.
+    n_candidates : int
+        Thresholds drawn at random per feature; 0 tries all of them.
+    seed : uint64
+        Seed of the draw; every node needs another one.
+    goes_left : (n_bins,) bool
+        Overwritten with the side of every bin for the best split.
+    sums : (2, n_channels) float64
+        Overwritten with the sums of the node and of its left side.
+    value : (n_terms,) float64
+        Overwritten with the coefficients of the node as a leaf.
+
+    Returns
+    -------
+    tuple of (float, int, int, bool)
+        Gain before gamma1 (-1 where no split is possible), position in ``features``, the
+        last bin that goes left (numeric features) and whether missing values go left.
+
+    Notes
+    -----
+    Categories are sorted by their own best coefficient of one term and scanned like an
+    ordered feature, which finds the best partition for one term (Fisher 1958); with several
+    terms each gives an order to try.
+    """
+    n_bins = histograms.shape[1]
+    n_channels = histograms.shape[2]
+    n_terms = penalty.shape[0]
+    is_diagonal = n_channels == 2 * n_terms + 1
+    totals = sums[0]
+    totals[:] = 0.0
+    for bin_index in range(n_bins):
+        totals += histograms[0, bin_index]
+    own = solve_leaf(totals, penalty, solver, value)
+    best = own * (1.0 + _ROUNDING)
+    best_slot = -1
+    best_bin = 0
+    best_missing_left = False
+    is_candidate = np.ones(n_bins, np.bool_)
+    if totals[n_channels - 1] < 2 * min_count:
+        return -1.0, -1, 0, False
+    for slot in range(features.shape[0]):
+        feature = features[slot]
+        n_used = n_values[feature]
+        histogram = histograms[slot]
+        n_orders = n_terms if is_categorical[feature] else 1
+        curvature_at = n_terms
+        for term in range(n_orders):
+            if is_categorical[feature]:
+                order = _order_categories(histogram, n_used, n_terms, term, curvature_at)
+                curvature_at += 1 if is_diagonal else term + 2
+            else:
+                order = np.arange(n_used).astype(np.int32)
+                if n_candidates > 0:
+                    _draw_candidates(
+                        histogram[:n_used, n_channels - 1],
+                        n_candidates,
+                        _mix(seed + np.uint64(feature + 1)),
+                        is_candidate,
+                    )
+            reduction, position, missing_left = _scan(
+                histogram,
+                order,
+                is_candidate,
+                totals,
+                penalty,
+                solver,
+                min_count,
+                n_candidates == 0 or is_categorical[feature],
+            )
+            is_candidate[:] = True
+            if reduction > best:
+                best = reduction
+                best_slot = slot
+                if n_candidates == 0 and not is_categorical[feature]:
+                    position = _middle_of_gap(histogram[:n_used, n_channels - 1], position)
+                best_bin = order[position]
+                best_missing_left = missing_left
+                # Categories absent from this node follow the missing values.
+                _mark_left(order, position, missing_left, missing_left, goes_left)
+    if best_slot < 0:
+        return -1.0, -1, 0, False
+    sums[1] = 0.0
+    for bin_index in range(n_bins):
+        if goes_left[bin_index]:
+            sums[1] += histograms[best_slot, bin_index]
+    return best - own, best_slot, best_bin, best_missing_left

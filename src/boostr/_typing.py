@@ -1,0 +1,16 @@
+"""Names for the arrays that pass between modules."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+SingleArray: TypeAlias = NDArray[np.float32]
+IndexArray: TypeAlias = NDArray[np.int32]
+OffsetArray: TypeAlias = NDArray[np.int64]
+BinArray: TypeAlias = NDArray[np.uint8]
+BoolArray: TypeAlias = NDArray[np.bool_]
+AnyArray: TypeAlias = NDArray[Any]

@@ -1,0 +1,229 @@
+"""Checks shared by public functions, and the one place where their messages are built."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from narwhals.dependencies import is_pandas_dataframe
+
+from boostr._typing import AnyArray
+from boostr.exceptions import InvalidEventsError, InvalidFeaturesError
+
+N_NAMED = 5
+
+
+class Identified(Protocol):
+    """Anything with one id per individual, as ``RecurrentEvents`` has."""
+
+    @property
+    def ids(self) -> AnyArray:
+        """Id of every individual."""
+
+    @property
+    def id_name(self) -> str | None:
+        """Name of the column that the ids came from."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the ids were given, and are not just positions."""
+
+
+def first_few(values: Iterable[object]) -> str:
+    """Name at most five values, for a message.
+
+    Parameters
+    ----------
+    values : iterable
+        Ids, rows or columns, in the order in which to name them.
+
+    Returns
+    -------
+    str
+        The first five, separated by commas; an ellipsis says that there are more.
+
+    Examples
+    --------
+    >>> first_few(["W1", "W7"])
+    'W1, W7'
+    >>> first_few(range(9))
+    '0, 1, 2, 3, 4, …'
+    """
+    head = [str(value) for value in islice(iter(values), N_NAMED + 1)]
+    more = ", …" if len(head) > N_NAMED else ""
+    return ", ".join(head[:N_NAMED]) + more
+
+
+def repeats(values: AnyArray) -> list[object]:
+    """List the values that stand more than once.
+
+    Parameters
+    ----------
+    values : (n,) array
+        Ids.
+
+    Returns
+    -------
+    list
+        Each repeated value once, in the order of appearance.
+
+    Examples
+    --------
+    >>> repeats(np.array([3, 1, 3, 3]))
+    [3]
+    """
+    rows = values.tolist()
+    if len(set(rows)) == len(rows):
+        return []
+    return [value for value, count in Counter(rows).items() if count > 1]
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether an id is unknown: None, NaN or NaT.
+
+    Parameters
+    ----------
+    value : object
+        An id.
+
+    Returns
+    -------
+    bool
+        True if it is missing.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("W1")
+    (True, True, False)
+    """
+    return value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
+
+
+def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEventsError:
+    """Build the error for event histories that break a rule.
+
+    Parameters
+    ----------
+    rule : str
+        What must hold, without a full stop.
+    ids : (n,) array
+        Id of every individual.
+    culprits : (n,) bool or (k,) int array
+        Those that break the rule, as a mask or as positions, repeats allowed.
+    hint : str
+        The way out.
+
+    Returns
+    -------
+    InvalidEventsError
+        To be raised by the caller.
+
+    Examples
+    --------
+    >>> ids = np.array(["W1", "W2", "W3"])
+    >>> print(blame("Times must be finite", ids, np.array([2, 2]), "drop them."))
+    Times must be finite, but this does not hold for 1 of 3 individuals (ids W3).
+    <BLANKLINE>
+    Hint: drop them.
+    """
+    positions = np.flatnonzero(culprits) if culprits.dtype == bool else np.unique(culprits)
+    return InvalidEventsError(
+        f"{rule}, but this does not hold for {positions.size} of {ids.size} "
+        f"individuals (ids {first_few(ids[positions[: N_NAMED + 1]])}).\n\nHint: {hint}"
+    )
+
+
+def check_ids_match(X: Any, y: Identified) -> None:
+    """Refuse features that are labelled with ids in another order than the events.
+
+    Only a pandas index can label rows. It is compared with ``y.ids`` when it is named
+    like the id column of ``y``, or when it is not made of integers and shares an id
+    with ``y``, or when it holds the very ids of ``y``. A ``RangeIndex`` and unrelated
+    integers are no labels, and events without ids are matched by position.
+
+    Parameters
+    ----------
+    X : array or DataFrame
+        Features, one row per individual.
+    y : RecurrentEvents
+        Events of the same individuals.
+
+    Raises
+    ------
+    InvalidFeaturesError
+        If the ids differ, or if the ids are among the features.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0, ids=["W1", "W2"])
+    >>> check_ids_match(np.zeros((2, 3)), y)  # no labels, nothing to compare
+    """
+    _check_id_is_no_feature(X, y.id_name)
+    if not is_pandas_dataframe(X) or not y.has_ids:
+        return
+    labels = np.asarray(X.index)
+    if np.array_equal(labels, y.ids) or not _are_ids(X.index, labels, y):
+        return
+    raise InvalidFeaturesError(_mismatch(labels, y.ids))
+
+
+def _check_id_is_no_feature(X: Any, id_name: str | None) -> None:
+    """Refuse a feature that is the id."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if id_name is None or not isinstance(frame, nw.DataFrame):
+        return
+    if id_name not in frame.columns:
+        return
+    way_out = (
+        f"X = X.set_index({id_name!r}).loc[y.ids]"
+        if is_pandas_dataframe(X)
+        else f"put the rows in the order of y.ids, then X = X.drop({id_name!r})"
+    )
+    raise InvalidFeaturesError(
+        f"The ids of the individuals must not be a feature, but X has the id column "
+        f"{id_name!r} of y.\n\nHint: {way_out}"
+    )
+
+
+def _are_ids(index: Any, labels: AnyArray, y: Identified) -> bool:
+    """Tell whether an index labels rows with the ids of ``y``."""
+    if y.id_name is not None and index.name == y.id_name:
+        return True
+    if index.nlevels > 1 or type(index).__name__ == "RangeIndex":
+        return False
+    ours, theirs = set(y.ids.tolist()), set(labels.tolist())
+    if np.issubdtype(labels.dtype, np.integer):
+        return ours == theirs
+    return not ours.isdisjoint(theirs)
+
+
+def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
+    """Say where the index and the ids part."""
+    hint = (
+        "\n\nHint: X = X.loc[y.ids], or X = X.reset_index(drop=True) where the rows "
+        "are in the order of y and the index is no id."
+    )
+    twice = repeats(labels)
+    if twice and not repeats(ids):
+        return (
+            f"The index of X must hold every id once, but {len(twice)} ids are "
+            f"repeated ({first_few(twice)}).{hint}"
+        )
+    if labels.size != ids.size:
+        return (
+            "X and y must hold the same individuals, but the index of X has "
+            f"{labels.size} ids and y has {ids.size}.{hint}"
+        )
+    differs = np.array(
+        [a != b for a, b in zip(labels.tolist(), ids.tolist(), strict=True)], dtype=bool
+    )
+    return (
+        f"The index of X must hold the ids of y in the same order, but {differs.sum()} "
+        f"of {ids.size} rows differ (ids of y there: {first_few(ids[differs])}; "
+        f"of X: {first_few(labels[differs])}).{hint}"
+    )

@@ -1,0 +1,148 @@
+"""Clocks: the time in which leaf functions are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents
+
+__all__ = ["CalendarClock", "Clock", "OperationalClock"]
+
+_MAX_KNOTS = 64
+_SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
+_SLOPES = (0.05, 20.0)  # exponents that a power law beyond the knots may have
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarClock:
+    """Time as it is given: ``s(t) = t``."""
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the clock's time at the given times."""
+        return np.asarray(times, dtype=np.float64)
+
+    def rate(self, times: FloatArray) -> FloatArray:
+        """Return the speed of the clock, ds/dt."""
+        return np.ones(np.shape(times))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperationalClock:
+    """Time counted in events of the average individual.
+
+    ``s(t)`` is the mean cumulative function of all training individuals, smoothed: a
+    monotone cubic through some of its points in log time and log count, where every power
+    law is a straight line, and a power law before the first and after the last of them.
+    """
+
+    origin: float  # nobody is observed before it
+    log_times: FloatArray  # (n_knots,)
+    log_counts: FloatArray  # (n_knots,)
+    first_slope: float  # exponent before the first knot
+    last_slope: float  # exponent after the last knot
+
+    @classmethod
+    def from_events(cls, events: RecurrentEvents) -> OperationalClock | CalendarClock:
+        """Smooth the mean cumulative function of the events.
+
+        Without any event of positive cost there is nothing to count in, and the clock is
+        the calendar.
+        """
+        step = max(1, len(events) // _SAMPLE_SIZE)
+        events = events[::step] if step > 1 else events
+        times, mean = pooled_mean(events)
+        if times.size == 0:
+            return CalendarClock()
+        origin = float(events.window_start.min())
+        n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+        ranks = np.unique(np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64))
+        # The middle of the jump: half of an event has happened at its own time.
+        counts = 0.5 * (mean[ranks] + np.where(ranks > 0, mean[ranks - 1], 0.0))
+        log_times = np.log(times[ranks] - origin)
+        log_counts = np.log(counts)
+        return cls(
+            origin,
+            log_times,
+            log_counts,
+            *_end_slopes(times - origin, mean, log_times, log_counts),
+        )
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the clock's time at the given times."""
+        return np.exp(self._log_read(self._log_time(times)))
+
+    def rate(self, times: FloatArray) -> FloatArray:
+        """Return the speed of the clock, ds/dt."""
+        log_time = self._log_time(times)
+        slope = np.where(
+            log_time < self.log_times[0],
+            self.first_slope,
+            np.where(log_time > self.log_times[-1], self.last_slope, np.nan),
+        )
+        inside = np.isnan(slope)
+        if len(self.log_times) > 1:
+            derivative = PchipInterpolator(self.log_times, self.log_counts).derivative()
+            slope[inside] = derivative(log_time[inside])
+        else:
+            slope[inside] = self.last_slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = slope * np.exp(self._log_read(log_time) - log_time)
+        return np.where(np.isfinite(log_time), rate, 0.0)
+
+    def _log_time(self, times: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0))
+
+    def _log_read(self, log_time: FloatArray) -> FloatArray:
+        below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
+        above = self.log_counts[-1] + self.last_slope * (log_time - self.log_times[-1])
+        if len(self.log_times) == 1:
+            return np.where(log_time < self.log_times[0], below, above)
+        middle = PchipInterpolator(self.log_times, self.log_counts)(
+            np.clip(log_time, self.log_times[0], self.log_times[-1])
+        )
+        result = np.where(log_time < self.log_times[0], below, middle)
+        return np.where(log_time > self.log_times[-1], above, result)
+
+
+Clock = CalendarClock | OperationalClock
+
+
+def pooled_mean(events: RecurrentEvents) -> tuple[FloatArray, FloatArray]:
+    order = np.argsort(events.times, kind="stable")
+    times = events.times[order]
+    costs = events.costs[order]
+    at_risk = np.searchsorted(np.sort(events.window_start), times, side="left") - (
+        np.searchsorted(np.sort(events.window_stop), times, side="left")
+    )
+    mean = np.cumsum(costs / at_risk)
+    is_last = np.append(times[1:] > times[:-1], True) if times.size else np.empty(0, bool)
+    keep = is_last & (mean > 0)
+    return times[keep], mean[keep]
+
+
+def _end_slopes(
+    times: FloatArray, mean: FloatArray, log_times: FloatArray, log_counts: FloatArray
+) -> tuple[float, float]:
+    """Fit the exponents of the power laws before the first and after the last knot.
+
+    Each is the mean slope, in log time and log count, over a quarter of the time axis or more;
+    a single knot takes the maximum likelihood exponent of a power law.
+    """
+    if len(log_times) == 1:
+        steps = np.diff(mean, prepend=0.0)
+        spread = np.sum(steps * (log_times[-1] - np.log(times)))
+        slope = float(mean[-1] / spread) if spread > 0 else 1.0
+        first = last = slope
+    else:
+        quarter = np.searchsorted(log_times, log_times[-1] - np.log(4.0))
+        start = min(int(quarter), len(log_times) - 2)
+        last = float(
+            (log_counts[-1] - log_counts[start]) / (log_times[-1] - log_times[start])
+        )
+        first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
+    return float(np.clip(first, *_SLOPES)), float(np.clip(last, *_SLOPES))

@@ -1,0 +1,103 @@
+"""Powers of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boostr._kernels.moments import power_cumulative_moments, power_intensity_moments
+from boostr._kernels.solve import SINGLE
+from boostr._typing import FloatArray
+from boostr.basis._base import ClockedEvents, Loss
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["PowerBasis"]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerBasis:
+    """Leaf functions ``beta * s**e``, each leaf with the exponent that suits it best.
+
+    On the operational clock the exponent 1 means "proportional to everybody else"; larger
+    exponents wear out faster than the others, smaller ones slower. Powers extrapolate.
+
+    Parameters
+    ----------
+    exponents : tuple of float, default=(1.0,)
+        The exponents to choose from. The intensity loss needs all of them above 1/2, since
+        the square of the rate of ``s**0.5`` has no finite integral at zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PowerBasis((1.0, 2.0)).evaluate(np.array([0.0, 3.0]))
+    array([[0., 0.],
+           [3., 9.]])
+    """
+
+    exponents: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.exponents, dtype=np.float64)
+        if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)):
+            raise InvalidParameterError(
+                f"The exponents of a PowerBasis must be finite numbers, got {self.exponents}."
+                "\n\nHint: PowerBasis((1.0, 1.5))"
+            )
+        if np.any(values <= 0) or np.unique(values).size < values.size:
+            raise InvalidParameterError(
+                "The exponents of a PowerBasis must be positive and different, got "
+                f"{self.exponents}.\n\nHint: a cumulative count begins at zero and rises, "
+                "so leave out exponents of zero and below."
+            )
+
+    @property
+    def n_terms(self) -> int:
+        """Number of exponents."""
+        return len(self.exponents)
+
+    @property
+    def solver(self) -> int:
+        """One exponent a leaf."""
+        return SINGLE
+
+    def place(self, events: ClockedEvents, loss: Loss) -> PowerBasis:
+        """Check that the exponents suit the loss; powers have no knots."""
+        low = [exponent for exponent in self.exponents if exponent <= 0.5]
+        if loss == "intensity" and low:
+            raise InvalidParameterError(
+                f"The intensity loss needs exponents above 1/2, got {low}: the rate of s**e "
+                "is e * s**(e - 1), and its square has an infinite integral at zero for "
+                'e <= 1/2.\n\nHint: drop those exponents, or use loss="cumulative".'
+            )
+        return self
+
+    def evaluate(self, times: FloatArray) -> FloatArray:
+        """Return ``s**e`` for all exponents."""
+        return np.asarray(times, dtype=np.float64)[:, None] ** np.array(self.exponents)
+
+    def rates(self, times: FloatArray) -> FloatArray:
+        """Return ``e * s**(e - 1)`` for all exponents."""
+        exponents = np.array(self.exponents)
+        with np.errstate(divide="ignore"):
+            powers = np.asarray(times, dtype=np.float64)[:, None] ** (exponents - 1.0)
+        return np.asarray(exponents * powers)
+
+    def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:
+        """Return b and the lower triangles of H of all individuals."""
+        linear = np.empty((len(events), self.n_terms))
+        quadratic = np.empty((len(events), self.n_terms * (self.n_terms + 1) // 2))
+        compute = power_intensity_moments if loss == "intensity" else power_cumulative_moments
+        compute(
+            np.array(self.exponents),
+            events.window_start,
+            events.window_stop,
+            events.window_offsets,
+            events.times,
+            events.costs,
+            events.event_offsets,
+            linear,
+            quadratic,
+        )
+        return linear, quadratic

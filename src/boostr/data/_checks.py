@@ -1,0 +1,258 @@
+"""Rules that event histories must keep; every check looks at all individuals at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._validation import blame, first_few, repeats
+from boostr.data._flat import inside_windows, owners_of
+from boostr.exceptions import InvalidEventsError
+
+
+def as_floats(values: Any, name: str) -> FloatArray:
+    """Copy numbers into a float array, or say what was given instead.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers.
+    name : str
+        What they are, for the message.
+
+    Returns
+    -------
+    float64 array
+        Always a copy, so that the caller's array is never shared.
+
+    Examples
+    --------
+    >>> as_floats([1, 2], "end")
+    array([1., 2.])
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "biuf":
+        return given.astype(np.float64)
+    try:
+        if given.dtype.kind != "O":
+            raise TypeError  # noqa: TRY301 - strings that look like numbers are no numbers
+        return given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidEventsError(
+            f"`{name}` must hold numbers, but it holds {given.dtype}.\n\n"
+            "Hint: for time stamps use `from_long` or `from_start_stop`, which read "
+            "them from a table."
+        ) from None
+
+
+def check_length(size: int, n: int, name: str) -> None:
+    """Refuse an array that has not one entry per individual.
+
+    Parameters
+    ----------
+    size : int
+        Length of the array.
+    n : int
+        Number of individuals.
+    name : str
+        What the array is, for the message.
+
+    Examples
+    --------
+    >>> check_length(3, 3, "end")
+    """
+    if size != n:
+        raise InvalidEventsError(
+            f"`{name}` must have one entry per individual, but it has {size} "
+            f"for {n} individuals.\n\n"
+            f"Hint: give one value for all, or an array of length {n}."
+        )
+
+
+def check_unique(ids: AnyArray) -> None:
+    """Refuse ids that name two individuals.
+
+    Parameters
+    ----------
+    ids : (n,) array
+        Id of every individual.
+
+    Examples
+    --------
+    >>> check_unique(np.array(["W1", "W2"]))
+    """
+    twice = repeats(ids)
+    if not twice:
+        return
+    raise InvalidEventsError(
+        f"Every individual must have its own id, but {len(twice)} ids are repeated "
+        f"({first_few(twice)}).\n\n"
+        "Hint: put all events of an id into one history, or leave out `ids`; "
+        "slicing with repeats, y[[0, 0, 1]], is allowed."
+    )
+
+
+def check_times(
+    times: FloatArray, event_owner: OffsetArray, ids: AnyArray, *, name: str = "Event times"
+) -> None:
+    """Refuse times that are missing, infinite or negative.
+
+    Parameters
+    ----------
+    times : (k,) float64 array
+        Times of anything.
+    event_owner : (k,) int64 array
+        Individual of every time.
+    ids : (n,) array
+        Id of every individual.
+    name : str, default="Event times"
+        What the times are, for the message.
+
+    Examples
+    --------
+    >>> check_times(np.array([0.5]), np.array([0]), np.array(["W1"]))
+    """
+    bad = ~np.isfinite(times)
+    if bad.any():
+        raise blame(
+            f"{name} must be finite numbers, not missing or infinite",
+            ids,
+            event_owner[bad],
+            "drop the rows whose time is unknown, or fill it in.",
+        )
+    bad = times < 0
+    if bad.any():
+        raise blame(
+            f"{name} must not be negative",
+            ids,
+            event_owner[bad],
+            "count time from an earlier origin, for instance from entry, "
+            "so that it begins at 0.",
+        )
+
+
+def check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> None:
+    """Refuse costs that are missing, infinite or negative.
+
+    Parameters
+    ----------
+    costs : (k,) float64 array
+        Cost of every event.
+    event_owner : (k,) int64 array
+        Individual of every event.
+    ids : (n,) array
+        Id of every individual.
+
+    Examples
+    --------
+    >>> check_costs(np.array([2.5]), np.array([0]), np.array(["W1"]))
+    """
+    bad = ~(np.isfinite(costs) & (costs >= 0))
+    if bad.any():
+        raise blame(
+            "Costs of events must be finite and not negative",
+            ids,
+            event_owner[bad],
+            "fill in the missing costs (1 counts the event once), or leave out `cost`.",
+        )
+
+
+def check_windows(
+    start: FloatArray, stop: FloatArray, offsets: OffsetArray, ids: AnyArray
+) -> None:
+    """Refuse windows that are empty or that overlap.
+
+    Parameters
+    ----------
+    start, stop : (w,) float64 array
+        Windows, sorted by start within each individual.
+    offsets : (n + 1,) int64 array
+        Where each individual begins.
+    ids : (n,) array
+        Id of every individual.
+
+    Examples
+    --------
+    >>> one = np.array([1.0])
+    >>> check_windows(0 * one, one, np.array([0, 1]), np.array(["W1"]))
+    """
+    owner = owners_of(offsets)
+    bad = stop <= start
+    if bad.any():
+        raise blame(
+            "Follow-up must end after it starts (start < end)",
+            ids,
+            owner[bad],
+            "correct the times, or leave out individuals (or rows) that were never "
+            "observed; an event at the end needs no row of length zero.",
+        )
+    overlaps = (owner[1:] == owner[:-1]) & (start[1:] < stop[:-1])
+    if overlaps.any():
+        raise blame(
+            "Windows of one individual must not overlap",
+            ids,
+            owner[1:][overlaps],
+            "cut the rows so that each begins at or after the stop of the one before; "
+            "two individuals that share an id need ids of their own.",
+        )
+
+
+def check_inside(
+    times: FloatArray,
+    event_offsets: OffsetArray,
+    window_start: FloatArray,
+    window_stop: FloatArray,
+    window_offsets: OffsetArray,
+    ids: AnyArray,
+) -> None:
+    """Refuse events at times when their individual was not observed.
+
+    Parameters
+    ----------
+    times : (k,) float64 array
+        Event times.
+    event_offsets : (n + 1,) int64 array
+        Where the events of each individual begin.
+    window_start, window_stop : (w,) float64 array
+        Windows, sorted and disjoint within each individual.
+    window_offsets : (n + 1,) int64 array
+        Where the windows of each individual begin.
+    ids : (n,) array
+        Id of every individual.
+
+    Examples
+    --------
+    >>> one, offsets = np.array([1.0]), np.array([0, 1])
+    >>> check_inside(one, offsets, 0 * one, one, offsets, np.array(["W1"]))
+    """
+    owner = owners_of(event_offsets)
+    early = times <= window_start[window_offsets[:-1]][owner]
+    if early.any():
+        raise blame(
+            "Events must come after the start of follow-up (at risk is start < t <= end)",
+            ids,
+            owner[early],
+            "drop events at the start if they only mark the entry (as at time zero), "
+            "or let `start` be a little before the first event.",
+        )
+    late = times > window_stop[window_offsets[1:] - 1][owner]
+    if late.any():
+        raise blame(
+            "Events must not come after the end of follow-up",
+            ids,
+            owner[late],
+            "drop those events, or raise the end to the last event time.",
+        )
+    if window_start.size == ids.size:
+        return
+    window_owner = owners_of(window_offsets)
+    outside = ~inside_windows(times, owner, window_start, window_stop, window_owner)
+    if outside.any():
+        raise blame(
+            "Events must lie in a window in which the individual is observed",
+            ids,
+            owner[outside],
+            "drop events in the gaps, or widen the windows to cover them.",
+        )

@@ -1,0 +1,378 @@
+"""Tables of events to records, and containers back to tables."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from boostr._optional import require
+from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
+from boostr._validation import blame
+from boostr.data._assemble import Records
+from boostr.data._columns import (
+    Frame,
+    as_frame,
+    check_columns,
+    factor,
+    read_flags,
+    read_moments,
+    read_numbers,
+)
+from boostr.data._flat import owners_of
+from boostr.data._times import (
+    INDIVIDUAL,
+    as_stamp,
+    common_kind,
+    resolve_origin,
+    resolve_unit,
+    to_numbers,
+    to_stamps,
+)
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from boostr.data._container import EventContainer
+
+Columns = dict[str, str | None]
+
+
+def read_long(
+    df: Any, columns: Columns, *, start: Any, unit: str | None, origin: Any
+) -> Records:
+    """Read rows of events and ends of follow-up.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    columns : dict
+        Names of the columns by role: id, time, event, cost.
+    start : str, scalar or None
+        Column or common value of the entry.
+    unit : str or None
+        Unit of the times.
+    origin : time stamp, "individual" or None
+        Moment of time 0.
+
+    Returns
+    -------
+    Records
+        Not yet checked, but with one end for every individual.
+    """
+    start_column = start if isinstance(start, str) else None
+    frame = as_frame(df)
+    check_columns(frame, columns | {"start": start_column}, df)
+    ids, owner = factor(frame.get_column(cast("str", columns["id"])))
+    is_event = read_flags(frame.get_column(cast("str", columns["event"])), owner, ids)
+    is_end = ~is_event
+    _check_one_end(is_end, owner, ids)
+    moments = {"time": read_moments(frame.get_column(cast("str", columns["time"])))}
+    if start is not None:
+        moments["start"] = _read_start(frame, start, moments["time"])
+        _check_constant(moments["start"], is_end, owner, ids)
+    numbers, clock = _measure(moments, owner, unit=unit, origin=origin)
+    entry = numbers["start"][is_end] if start is not None else np.zeros(ids.size)
+    return Records(
+        times=numbers["time"][is_event],
+        event_owner=owner[is_event],
+        costs=_read_costs(frame, columns["cost"], is_event, owner, ids),
+        window_start=entry,
+        window_stop=numbers["time"][is_end],
+        window_owner=owner[is_end],
+        ids=ids,
+        has_ids=True,
+        id_name=columns["id"],
+        **clock,
+    )
+
+
+def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any) -> Records:
+    """Read rows of windows with or without an event at the stop.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    columns : dict
+        Names of the columns by role: id, start, stop, event, cost.
+    unit : str or None
+        Unit of the times.
+    origin : time stamp, "individual" or None
+        Moment of time 0.
+
+    Returns
+    -------
+    Records
+        Not yet checked.
+    """
+    frame = as_frame(df)
+    check_columns(frame, columns, df)
+    ids, owner = factor(frame.get_column(cast("str", columns["id"])))
+    is_event = read_flags(frame.get_column(cast("str", columns["event"])), owner, ids)
+    moments = {
+        role: read_moments(frame.get_column(cast("str", columns[role])))
+        for role in ("start", "stop")
+    }
+    numbers, clock = _measure(moments, owner, unit=unit, origin=origin)
+    return Records(
+        times=numbers["stop"][is_event],
+        event_owner=owner[is_event],
+        costs=_read_costs(frame, columns["cost"], is_event, owner, ids),
+        window_start=numbers["start"],
+        window_stop=numbers["stop"],
+        window_owner=owner,
+        ids=ids,
+        has_ids=True,
+        id_name=columns["id"],
+        **clock,
+    )
+
+
+def write_long(y: EventContainer, backend: str | None) -> Any:
+    """Write events and ends of follow-up.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Histories without gaps.
+    backend : {"pandas", "polars"} or None
+        Which table to make.
+
+    Returns
+    -------
+    DataFrame
+        The table.
+    """
+    gaps = np.diff(y.window_offsets) > 1
+    if gaps.any():
+        raise blame(
+            "The long form needs one window without gaps for each individual",
+            y.ids,
+            gaps,
+            "use y.to_start_stop(), which can express gaps.",
+        )
+    n = len(y)
+    event_rows = np.arange(y.times.size) + y.event_owner
+    end_rows = y.event_offsets[1:] + np.arange(n)
+    owner = np.repeat(np.arange(n), y.n_events + 1)
+    times = _scatter(event_rows, y.times, end_rows, y.end)
+    columns = {"start": _stamped(y, y.start[owner]), "time": _stamped(y, times)}
+    costs = _scatter(event_rows, y.costs, end_rows, np.zeros(n))
+    flags = _scatter(event_rows, np.ones(y.times.size), end_rows, np.zeros(n)) == 1
+    return _table(y, owner, columns, flags, costs, backend)
+
+
+def write_start_stop(y: EventContainer, backend: str | None) -> Any:
+    """Write windows that are cut at the events.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Histories without ties.
+    backend : {"pandas", "polars"} or None
+        Which table to make.
+
+    Returns
+    -------
+    DataFrame
+        The table.
+    """
+    _check_no_ties(y)
+    n_events = y.times.size
+    owner = np.concatenate([y.event_owner, owners_of(y.window_offsets)])
+    stop = np.concatenate([y.times, y.window_stop])
+    costs = np.concatenate([y.costs, np.zeros(y.window_stop.size)])
+    is_stop = np.arange(stop.size) >= n_events
+    order = np.lexsort((is_stop, stop, owner))
+    owner, stop, costs, is_stop = owner[order], stop[order], costs[order], is_stop[order]
+    window: OffsetArray = np.cumsum(is_stop) - is_stop
+    keep = np.ones(stop.size, dtype=bool)  # all but the stops at which an event stands
+    keep[1:] = ~(is_stop[1:] & (window[1:] == window[:-1]) & (stop[1:] == stop[:-1]))
+    owner, stop, costs, window = owner[keep], stop[keep], costs[keep], window[keep]
+    start = y.window_start[window]
+    goes_on: BoolArray = window[1:] == window[:-1]
+    start[1:][goes_on] = stop[:-1][goes_on]
+    columns = {"start": _stamped(y, start), "stop": _stamped(y, stop)}
+    return _table(y, owner, columns, ~is_stop[keep], costs, backend)
+
+
+def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None:
+    """Refuse individuals with no end of follow-up, or with several."""
+    n_ends = np.bincount(owner[is_end], minlength=ids.size)
+    if (n_ends == 0).any():
+        raise blame(
+            "Every individual must have a row for its end of follow-up (event 0)",
+            ids,
+            n_ends == 0,
+            "add a row with event 0 at the time until which the individual was "
+            "observed; it is not the last event unless observation stopped with it.",
+        )
+    if (n_ends > 1).any():
+        raise blame(
+            "Every individual must have only one row for its end of follow-up (event 0)",
+            ids,
+            n_ends > 1,
+            "keep the latest of them; for gaps in the observation use `from_start_stop`.",
+        )
+
+
+def _read_start(frame: Frame, start: Any, times: AnyArray) -> AnyArray:
+    """Read the entry from its column, or repeat the common value."""
+    if isinstance(start, str):
+        return read_moments(frame.get_column(start))
+    if times.dtype.kind == "M":
+        return np.full(times.size, as_stamp(start, "start"))
+    value = np.asarray(np.timedelta64(start) if isinstance(start, timedelta) else start)
+    if value.ndim == 0 and value.dtype.kind in "iufm":
+        kind = "timedelta64[us]" if value.dtype.kind == "m" else "float64"
+        return np.full(times.size, value.astype(kind))
+    raise InvalidParameterError(
+        f"`start` must be the name of a column or one time, but it is {start!r}.\n\n"
+        "Hint: put the entry of every individual into a column of the table."
+    )
+
+
+def _check_constant(
+    start: AnyArray, is_end: BoolArray, owner: OffsetArray, ids: AnyArray
+) -> None:
+    """Refuse individuals that seem to enter twice."""
+    entry = np.empty(ids.size, dtype=start.dtype)
+    entry[owner[is_end]] = start[is_end]
+    missing = np.isnat(start) if start.dtype.kind in "mM" else np.isnan(start)
+    differs = (start != entry[owner]) | missing
+    if differs.any():
+        raise blame(
+            "`start` must be known and the same in all rows of an individual",
+            ids,
+            owner[differs],
+            "write the entry into all rows; for several windows use `from_start_stop`.",
+        )
+
+
+def _measure(
+    moments: dict[str, AnyArray], owner: OffsetArray, *, unit: str | None, origin: Any
+) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+    """Turn times of any kind into numbers since the origin."""
+    kind = common_kind({role: values.dtype.kind for role, values in moments.items()})
+    time_unit = resolve_unit(unit, kind)
+    since = _since(moments, owner, kind, origin)
+    common = since if kind == "M" and not _is_individual(origin) else None
+    numbers = {role: to_numbers(v, since, time_unit) for role, v in moments.items()}
+    return numbers, {"time_unit": time_unit, "origin": common}
+
+
+def _is_individual(origin: Any) -> bool:
+    """Tell whether each individual has its own origin."""
+    return isinstance(origin, str) and origin == INDIVIDUAL
+
+
+def _since(moments: dict[str, AnyArray], owner: OffsetArray, kind: str, origin: Any) -> Any:
+    """Find time 0, in common or for every row."""
+    if "start" not in moments and (
+        _is_individual(origin) or (kind == "M" and origin is None)
+    ):
+        raise InvalidEventsError(
+            "The start of follow-up must be known to count time from it, but the table "
+            "has only events and ends.\n\n"
+            "Hint: give the entry as start=…, a column or a time stamp, or the moment "
+            "at which follow-up started for all as origin='2024-01-31'."
+        )
+    if _is_individual(origin):
+        return _first_start(moments["start"], owner)[owner]
+    if kind == "M":
+        return resolve_origin(origin, np.concatenate(list(moments.values())))
+    if origin is not None:
+        raise InvalidParameterError(
+            f"`origin` must be None or 'individual' unless times are time stamps, but it "
+            f"is {origin!r}.\n\nHint: subtract the origin from the times in the table."
+        )
+    return None
+
+
+def _first_start(start: AnyArray, owner: OffsetArray) -> AnyArray:
+    """Find the earliest start of every individual."""
+    order = np.lexsort((start, owner))
+    return start[order][np.flatnonzero(np.diff(owner[order], prepend=-1))]
+
+
+def _read_costs(
+    frame: Frame,
+    name: str | None,
+    is_event: BoolArray,
+    owner: OffsetArray,
+    ids: AnyArray,
+) -> FloatArray | None:
+    """Read the costs of events, and refuse costs of anything else."""
+    if name is None:
+        return None
+    costs = read_numbers(frame.get_column(name))
+    stray = ~is_event & ~np.isnan(costs) & (costs != 0)
+    if stray.any():
+        raise blame(
+            f"Column {name!r} must be 0 or missing in rows that are no event",
+            ids,
+            owner[stray],
+            "set it to 0 there; only events have a cost.",
+        )
+    return costs[is_event]
+
+
+def _check_no_ties(y: EventContainer) -> None:
+    """Refuse events of one individual at the same time."""
+    owner = y.event_owner
+    tied = (owner[1:] == owner[:-1]) & (y.times[1:] == y.times[:-1])
+    if tied.any():
+        raise blame(
+            "The start-stop form needs different times for the events of an individual",
+            y.ids,
+            owner[1:][tied],
+            "use y.to_long(), which can express ties (but no gaps).",
+        )
+
+
+def _scatter(
+    event_rows: OffsetArray, events: FloatArray, end_rows: OffsetArray, ends: FloatArray
+) -> FloatArray:
+    """Interleave a value of the events with one of the ends."""
+    out = np.empty(events.size + ends.size)
+    out[event_rows] = events
+    out[end_rows] = ends
+    return out
+
+
+def _stamped(y: EventContainer, times: FloatArray) -> AnyArray:
+    """Give times as the user knew them."""
+    if y.origin is None or y.time_unit is None:
+        return times
+    return to_stamps(times, y.origin, y.time_unit)
+
+
+def _table(
+    y: EventContainer,
+    owner: OffsetArray,
+    columns: dict[str, AnyArray],
+    is_event: BoolArray,
+    costs: FloatArray,
+    backend: str | None,
+) -> Any:
+    """Put the columns into a table."""
+    taken = {*columns, "event", "cost"}
+    id_name = "id" if y.id_name is None or y.id_name in taken else y.id_name
+    ids = y.ids[owner]
+    # Lists let both libraries find the type of ids that NumPy calls objects.
+    table: dict[str, Any] = {id_name: ids.tolist() if ids.dtype.kind == "O" else ids}
+    table |= columns | {"event": is_event}
+    if y.has_costs:
+        table["cost"] = costs
+    if backend is None:
+        backend = "pandas" if find_spec("pandas") else "polars"
+    if backend not in {"pandas", "polars"}:
+        raise InvalidParameterError(
+            f"`backend` must be 'pandas' or 'polars', but it is {backend!r}.\n\n"
+            "Hint: leave it out to get the one that is installed."
+        )
+    library = require(backend, extra=backend, feature="Writing a table")
+    return library.DataFrame(table)

@@ -1,0 +1,41 @@
+"""Errors and warnings of boostr; each is also the builtin that a caller would catch."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BoostrError",
+    "InterruptedFitError",
+    "InvalidEventsError",
+    "InvalidFeaturesError",
+    "InvalidParameterError",
+    "MissingDependencyError",
+    "TargetTypeError",
+]
+
+
+class BoostrError(Exception):
+    """Base of all errors that boostr raises on purpose."""
+
+
+class InvalidEventsError(BoostrError, ValueError):
+    """Event histories break a rule, for instance an event after the end of follow-up."""
+
+
+class InvalidFeaturesError(BoostrError, ValueError):
+    """Features cannot be used, for instance their ids do not match those of the events."""
+
+
+class InvalidParameterError(BoostrError, ValueError):
+    """A parameter, or a combination of parameters, is impossible."""
+
+
+class TargetTypeError(BoostrError, TypeError):
+    """The target is not a ``RecurrentEvents``."""
+
+
+class MissingDependencyError(BoostrError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class InterruptedFitError(BoostrError, KeyboardInterrupt):
+    """Training was interrupted from the keyboard; the estimator is left unfitted."""

@@ -1,0 +1,18 @@
+"""Event histories whose true cumulative intensity is known."""
+
+from __future__ import annotations
+
+from boostr.simulate._kelly import kelly
+from boostr.simulate._poisson import dataset_a, dataset_b, dataset_c, dataset_d
+from boostr.simulate._score import integrated_squared_error
+from boostr.simulate._simulation import Simulation
+
+__all__ = [
+    "Simulation",
+    "dataset_a",
+    "dataset_b",
+    "dataset_c",
+    "dataset_d",
+    "integrated_squared_error",
+    "kelly",
+]
