@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from boostr.data import RecurrentEvents
+from boostr.data._checks import check_inside
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 IDS = ["W1", "W2"]
@@ -204,10 +205,17 @@ def test_a_broken_rule_names_the_id_and_the_way_out(case):
         build()
 
 
-def test_an_event_in_a_gap_cannot_be_given_by_rows_but_by_an_unlucky_merge():
-    table = pd.DataFrame({"id": [1, 1], "a": [0, 5], "b": [3, 9], "e": [1, 1]})
-    y = RecurrentEvents.from_start_stop(table, "id", "a", "b", "e")
-    assert y.times.tolist() == [3.0, 9.0]
+def test_an_event_in_a_gap_names_the_id_and_the_way_out():
+    one = np.array([0, 1])
+    starts, stops = np.array([0.0, 5.0]), np.array([2.0, 9.0])
+    with pytest.raises(InvalidEventsError, match=r"1 of 1 .*\(ids W1\)\.\n\nHint: .*gaps"):
+        check_inside(np.array([3.0]), one, starts, stops, 2 * one, np.array(["W1"]))
+
+
+def test_an_id_column_of_none_is_refused():
+    table = pd.DataFrame({"well": [1], "day": [1.0], "failed": [0]})
+    with pytest.raises(InvalidParameterError, match=r"`id` must be(.|\n)*'well', 'day'"):
+        RecurrentEvents.from_long(table, None, "day", "failed")
 
 
 def test_many_culprits_are_counted_and_five_are_named():

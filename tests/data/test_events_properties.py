@@ -1,17 +1,18 @@
 """Identities of ``RecurrentEvents`` that hold for any histories."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr.data import RecurrentEvents
 from boostr.data._flat import inside_windows
-
-settings.register_profile("events", deadline=None, max_examples=60)
-settings.load_profile("events")
 
 instants = st.integers(0, 40).map(lambda k: k / 4)
 backends = st.sampled_from(["pandas", "polars"])
@@ -70,8 +71,7 @@ def test_the_order_of_rows_does_not_matter(y, random):
     table = y.to_long(backend="pandas")
     rows = list(range(len(table)))
     random.shuffle(rows)
-    # Costs of tied events may change places with the rows, so the sums are compared.
-    assert_array_equal(read_long(table.iloc[rows]).times, y.times)
+    assert read_long(table.iloc[rows]).equals(y)
 
 
 @given(gappy_tables(), st.randoms(use_true_random=False))
@@ -178,6 +178,19 @@ def test_no_windows_hold_no_times():
     nothing = np.empty(0)
     found = inside_windows(np.ones(2), np.zeros(2, int), nothing, nothing, np.empty(0, int))
     assert not found.any()
+
+
+def test_without_pandas_tables_are_made_with_polars(monkeypatch):
+    monkeypatch.setattr("boostr.data._frames.find_spec", lambda name: None)
+    y = RecurrentEvents.from_lists([[]], end=1.0)
+    assert isinstance(y.to_long(), pl.DataFrame)
+
+
+def test_importing_the_data_package_imports_no_table_library():
+    heavy = "{'pandas', 'polars', 'pyarrow', 'matplotlib', 'dask'}"
+    command = f"import sys, boostr.data; print({heavy} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", command], capture_output=True, check=True)
+    assert run.stdout.decode().strip() == "set()"
 
 
 @pytest.mark.parametrize("name", ["time", "event", "start"])

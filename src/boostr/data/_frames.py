@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr._validation import blame
 from boostr.data._assemble import Records
 from boostr.data._columns import (
+    Column,
     Frame,
     as_frame,
     check_columns,
@@ -65,11 +66,11 @@ def read_long(
     start_column = start if isinstance(start, str) else None
     frame = as_frame(df)
     check_columns(frame, columns | {"start": start_column}, df)
-    ids, owner = factor(frame.get_column(cast("str", columns["id"])))
-    is_event = read_flags(frame.get_column(cast("str", columns["event"])), owner, ids)
+    ids, owner = factor(_column(frame, columns, "id"))
+    is_event = read_flags(_column(frame, columns, "event"), owner, ids)
     is_end = ~is_event
     _check_one_end(is_end, owner, ids)
-    moments = {"time": read_moments(frame.get_column(cast("str", columns["time"])))}
+    moments = {"time": read_moments(_column(frame, columns, "time"))}
     if start is not None:
         moments["start"] = _read_start(frame, start, moments["time"])
         _check_constant(moments["start"], is_end, owner, ids)
@@ -110,11 +111,10 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
     """
     frame = as_frame(df)
     check_columns(frame, columns, df)
-    ids, owner = factor(frame.get_column(cast("str", columns["id"])))
-    is_event = read_flags(frame.get_column(cast("str", columns["event"])), owner, ids)
+    ids, owner = factor(_column(frame, columns, "id"))
+    is_event = read_flags(_column(frame, columns, "event"), owner, ids)
     moments = {
-        role: read_moments(frame.get_column(cast("str", columns[role])))
-        for role in ("start", "stop")
+        role: read_moments(_column(frame, columns, role)) for role in ("start", "stop")
     }
     numbers, clock = _measure(moments, owner, unit=unit, origin=origin)
     return Records(
@@ -197,6 +197,17 @@ def write_start_stop(y: EventContainer, backend: str | None) -> Any:
     start[1:][goes_on] = stop[:-1][goes_on]
     columns = {"start": _stamped(y, start), "stop": _stamped(y, stop)}
     return _table(y, owner, columns, ~is_stop[keep], costs, backend)
+
+
+def _column(frame: Frame, columns: Columns, role: str) -> Column:
+    """Take the column that plays a role."""
+    name = columns[role]
+    if name is None:
+        raise InvalidParameterError(
+            f"`{role}` must be the name of a column, but it is None.\n\n"
+            f"Hint: the columns are {', '.join(map(repr, frame.columns))}."
+        )
+    return frame.get_column(name)
 
 
 def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None:

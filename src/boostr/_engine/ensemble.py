@@ -1,0 +1,118 @@
+"""A fitted ensemble: clock, functions of time, bins and trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.curves import MonotoneCurves
+from boostr._engine.tree import Tree, pack_trees
+from boostr._kernels.apply import sum_leaves, sum_leaves_parallel
+from boostr._kernels.nodes import Nodes
+from boostr._typing import FloatArray, IndexArray
+from boostr.basis import Clock, FittedBasis
+
+__all__ = ["Ensemble", "Member"]
+
+_PARALLEL_FROM = 10_000  # individuals from which waking up threads pays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """One boosted sequence of trees and its share in the ensemble."""
+
+    trees: tuple[Tree, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble:
+    """The sum of trees ``theta(x)`` and the curves ``theta(x) . phi(s(t))`` it stands for.
+
+    Trees are kept in the order of their rounds: the first tree of every member, then the
+    second ones, and so on; weights are folded into the leaf values.
+    """
+
+    clock: Clock
+    basis: FittedBasis
+    mapper: BinMapper
+    horizon: float  # last end of follow-up in training
+    members: tuple[Member, ...]
+    _nodes: Nodes = field(init=False, repr=False)
+    _roots: IndexArray = field(init=False, repr=False)
+    _round_ends: IndexArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rounds = [
+            [
+                member.trees[index].scaled(member.weight)
+                for member in self.members
+                if index < len(member.trees)
+            ]
+            for index in range(self.n_rounds)
+        ]
+        trees = [tree for same_round in rounds for tree in same_round]
+        nodes, roots = pack_trees(trees, self.basis.n_terms)
+        object.__setattr__(self, "_nodes", nodes)
+        object.__setattr__(self, "_roots", roots)
+        ends = np.cumsum([len(same_round) for same_round in rounds]).astype(np.int32)
+        object.__setattr__(self, "_round_ends", ends)
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of boosting rounds: trees of the longest member."""
+        return max((len(member.trees) for member in self.members), default=0)
+
+    def coefficients(self, features: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Return theta, (n, n_terms), for rows of features."""
+        return self._sum(features, self._roots, n_threads)
+
+    def staged_coefficients(
+        self, features: FloatArray, n_threads: int = 1
+    ) -> Iterator[FloatArray]:
+        """Yield theta after each round."""
+        theta = np.zeros((len(features), self.basis.n_terms))
+        begin = 0
+        for end in self._round_ends:
+            theta = theta + self._sum(features, self._roots[begin:end], n_threads)
+            begin = end
+            yield theta
+
+    def curves(self, theta: FloatArray, *, monotone: bool = True) -> MonotoneCurves:
+        """Return the curves of individuals with the given coefficients."""
+        end = float(self.clock.read(np.array([self.horizon]))[0])
+        return MonotoneCurves(self.basis, theta, end, monotone)
+
+    def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:
+        binned = self.mapper.transform(features, n_threads)
+        theta = np.zeros((len(features), self.basis.n_terms))
+        arguments = (binned.bins, binned.missing_bin, self._nodes, roots, theta)
+        if n_threads > 1 and len(features) >= _PARALLEL_FROM:
+            sum_leaves_parallel(*arguments, 16 * n_threads)
+        else:
+            sum_leaves(*arguments)
+        return theta
+
+
+def gain_importance(
+    members: Sequence[Member], n_features: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return importances (gain over K squared), raw gains and split counts per feature.
+
+    A member with K trees counts with its weight; each of the three is a weighted sum.
+    """
+    totals = np.zeros((3, n_features))
+    for member in members:
+        gains = np.zeros(n_features)
+        counts = np.zeros(n_features)
+        for tree in member.trees:
+            is_split = tree.nodes.feature >= 0
+            feature = tree.nodes.feature[is_split]
+            np.add.at(gains, feature, tree.gain[is_split])
+            np.add.at(counts, feature, 1.0)
+        n_trees = max(len(member.trees), 1)
+        totals += member.weight * np.stack([gains / n_trees**2, gains, counts])
+    return totals[0], totals[1], totals[2]
