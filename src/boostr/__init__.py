@@ -1,3 +1,21 @@
-"""Gradient boosted trees for recurrent events."""
+"""Gradient boosted trees for recurrent events: how many, and when."""
+
+from boostr import basis, simulate
+from boostr._engine.ensemble import Ensemble
+from boostr.baselines import MeanCumulativeFunction
+from boostr.data import RecurrentEvents
+from boostr.estimators import BoostR
+from boostr.exceptions import BoostrError
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BoostR",
+    "BoostrError",
+    "Ensemble",
+    "MeanCumulativeFunction",
+    "RecurrentEvents",
+    "__version__",
+    "basis",
+    "simulate",
+]

@@ -37,5 +37,8 @@ class MissingDependencyError(BoostrError, ImportError):
     """An optional package is needed and not installed."""
 
 
-class InterruptedFitError(BoostrError, KeyboardInterrupt):
-    """Training was interrupted from the keyboard; the estimator is left unfitted."""
+class InterruptedFitError(KeyboardInterrupt):
+    """Training was interrupted from the keyboard; the estimator is left unfitted.
+
+    Not a ``BoostrError``: whoever catches errors must not catch the user's wish to stop.
+    """

@@ -74,7 +74,9 @@ class BinMapper:
     def n_values(self) -> IndexArray:
         """Number of bins per feature, without the missing one."""
         n_thresholds = np.diff(self.offsets).astype(np.int32)
-        return np.where(self.is_categorical, n_thresholds, n_thresholds + 1).astype(np.int32)
+        return np.where(self.is_categorical, n_thresholds, n_thresholds + 1).astype(
+            np.int32
+        )
 
     @property
     def missing_bin(self) -> int:

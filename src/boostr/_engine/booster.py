@@ -53,14 +53,15 @@ class Booster:
         self._members = members
         self._n_threads = n_threads
         self._rows = stats.channels(problem.solver)
+        self._source = LocalSource(features, self._rows, stats.n_terms, n_threads)
         self._rng = np.random.default_rng(params.seed)
         self._all_features = np.arange(features.bins.shape[1], dtype=np.int32)
 
     def step(self) -> Tree:
         """Grow one tree on the gradient, shrink it and add it."""
-        source = LocalSource(self._features, self._rows, self._draw_rows(), self._n_threads)
+        self._source.start(self._draw_rows())
         tree = grow_tree(
-            source,
+            self._source,
             self._problem,
             self._params.growth,
             self._features.n_values,

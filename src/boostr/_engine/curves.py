@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
-from boostr._typing import BoolArray, FloatArray
+from boostr._typing import BoolArray, FloatArray, IndexArray
 from boostr.basis import FittedBasis
 
 __all__ = ["MonotoneCurves"]
@@ -33,7 +33,7 @@ class MonotoneCurves:
         inside = np.linspace(0.0, horizon, _N_INSIDE)
         beyond = np.geomspace(horizon, _REACH * horizon, _N_BEYOND + 1)[1:]
         self._grid = np.concatenate([inside, beyond])
-        self._bent = np.flatnonzero(self._find_bent()) if monotone else np.empty(0, int)
+        self._bent = np.flatnonzero(self._find_bent() & monotone)
         self._projected = self._project(self._bent)
 
     def values(self, times: FloatArray) -> FloatArray:
@@ -47,15 +47,44 @@ class MonotoneCurves:
 
     def slopes(self, times: FloatArray) -> FloatArray:
         """Return the derivatives of the curves on the clock, (n, m)."""
-        rates = self._basis.rates(times)
-        # A rate without bound (s**e at zero, e < 1) must not meet a coefficient of zero.
-        result = np.where(np.isfinite(rates), rates, 0.0)
-        result = self._theta @ result.T
+        result = self._theta @ self._finite_rates(times).T
         if self._bent.size:
             left, _ = self._locate(times)
             rise = self._projected[:, left + 1] - self._projected[:, left]
             result[self._bent] = rise / np.diff(self._grid)[left]
         return result
+
+    def values_at(self, rows: IndexArray, times: FloatArray) -> FloatArray:
+        """Return the value of curve ``rows[k]`` at clock time ``times[k]``, (len(rows),)."""
+        result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
+        bent, place = self._find_bent_rows(rows)
+        left, share = self._locate(times[bent])
+        before = self._projected[place, left]
+        result[bent] = before + share * (self._projected[place, left + 1] - before)
+        return np.asarray(result)
+
+    def slopes_at(self, rows: IndexArray, times: FloatArray) -> FloatArray:
+        """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
+        result = np.einsum("kt,kt->k", self._theta[rows], self._finite_rates(times))
+        bent, place = self._find_bent_rows(rows)
+        left, _ = self._locate(times[bent])
+        rise = self._projected[place, left + 1] - self._projected[place, left]
+        result[bent] = rise / np.diff(self._grid)[left]
+        return np.asarray(result)
+
+    def _find_bent_rows(self, rows: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Return which of ``rows`` are bent, and where their projections stand."""
+        place = np.searchsorted(self._bent, rows)
+        place = np.minimum(place, max(len(self._bent) - 1, 0))
+        if not self._bent.size:
+            return np.empty(0, np.int32), np.empty(0, np.int32)
+        is_bent = self._bent[place] == rows
+        return np.flatnonzero(is_bent), place[is_bent]
+
+    def _finite_rates(self, times: FloatArray) -> FloatArray:
+        """Return the terms' rates, 0 where they have no bound (s**e at zero, e < 1)."""
+        rates = self._basis.rates(times)
+        return np.where(np.isfinite(rates), rates, 0.0)
 
     def _find_bent(self) -> BoolArray:
         """Find the curves that decrease or fall below zero somewhere."""
@@ -69,12 +98,12 @@ class MonotoneCurves:
             bent[block] = np.any(steps < 0.0, axis=1)
         return bent
 
-    def _project(self, rows: FloatArray) -> FloatArray:
+    def _project(self, rows: IndexArray) -> FloatArray:
         curves = self._theta[rows] @ self._basis.evaluate(self._grid).T
         project_monotone(curves, _N_INSIDE)
         return curves
 
-    def _locate(self, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _locate(self, times: FloatArray) -> tuple[IndexArray, FloatArray]:
         """Return the grid cell of every time and how far into it the time lies."""
         left = np.searchsorted(self._grid, times, side="left") - 1
         left = np.clip(left, 0, len(self._grid) - 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.solve import FULL
-from boostr._typing import FloatArray
+from boostr._typing import FloatArray, IndexArray
 from boostr.basis import Clock, ClockedEvents, FittedBasis, Loss
 from boostr.data import RecurrentEvents
 
@@ -23,7 +23,9 @@ class SufficientStats:
     """
 
     linear: FloatArray  # (n, n_terms)
-    quadratic: FloatArray  # (n, n_terms) diagonal, or (n, n_terms (n_terms + 1) / 2) triangle
+    quadratic: (
+        FloatArray  # (n, n_terms) diagonal, or (n, n_terms (n_terms + 1) / 2) triangle
+    )
 
     @property
     def n_terms(self) -> int:
@@ -36,6 +38,24 @@ class SufficientStats:
             return self.quadratic
         rows = np.arange(self.n_terms)
         return self.quadratic[:, rows * (rows + 3) // 2]
+
+    def multiply(self, theta: FloatArray, rows: IndexArray) -> FloatArray:
+        """Return H_i theta_i for some individuals, (len(rows), n_terms)."""
+        quadratic = self.quadratic[rows]
+        if quadratic.shape[1] == self.n_terms:
+            return np.asarray(quadratic * theta)
+        full = np.empty((len(rows), self.n_terms, self.n_terms))
+        lower = np.tril_indices(self.n_terms)
+        full[:, lower[0], lower[1]] = quadratic
+        full[:, lower[1], lower[0]] = quadratic
+        return np.einsum("itu,iu->it", full, theta)
+
+    def restrict(self, term: int) -> SufficientStats:
+        """Return the statistics of one term alone."""
+        return SufficientStats(
+            np.ascontiguousarray(self.linear[:, [term]]),
+            np.ascontiguousarray(self.diagonal()[:, [term]]),
+        )
 
     def channels(self, solver: int) -> FloatArray:
         """Return what histograms sum: gradient at zero, what the solver reads of H, and 1."""

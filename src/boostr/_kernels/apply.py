@@ -22,11 +22,13 @@ _BLOCK = 256  # rows that walk through one tree before the next tree is fetched
 
 
 @kernel
-def _leaf_of(x_row: BinArray, missing_bin: int, nodes: Nodes, root: int) -> int:
+def _leaf_of(
+    x_binned: BinArray, row: int, missing_bin: int, nodes: Nodes, root: int
+) -> int:
     """Walk from the root of one tree down to a leaf."""
     node = root
     while nodes.feature[node] >= 0:
-        bin_index = x_row[nodes.feature[node]]
+        bin_index = x_binned[row, nodes.feature[node]]
         if bin_index == missing_bin:
             is_left = nodes.missing_left[node]
         elif nodes.category_set[node] >= 0:
@@ -58,28 +60,7 @@ def find_leaves(
         Overwritten with node numbers.
     """
     for row in range(x_binned.shape[0]):
-        out[row] = _leaf_of(x_binned[row], missing_bin, nodes, root)
-
-
-@kernel
-def _add_leaf(
-    leaf_value: FloatArray, quadratic: FloatArray, theta: FloatArray, channels: FloatArray
-) -> None:
-    """Add one leaf's coefficients to theta, and H times them to the gradient channels."""
-    n_terms = leaf_value.shape[0]
-    is_diagonal = quadratic.shape[0] == n_terms
-    position = 0
-    for term in range(n_terms):
-        theta[term] += leaf_value[term]
-        if is_diagonal:
-            channels[term] += quadratic[term] * leaf_value[term]
-            continue
-        for other in range(term):
-            channels[term] += quadratic[position] * leaf_value[other]
-            channels[other] += quadratic[position] * leaf_value[term]
-            position += 1
-        channels[term] += quadratic[position] * leaf_value[term]
-        position += 1
+        out[row] = _leaf_of(x_binned, row, missing_bin, nodes, root)
 
 
 @kernel
@@ -108,9 +89,24 @@ def add_tree(
     rows : (n_individuals, n_channels) float64
         The first ``n_terms`` channels are gradients; updated in place.
     """
+    value = nodes.value
+    n_terms = value.shape[1]
+    is_diagonal = quadratic.shape[1] == n_terms
     for row in range(x_binned.shape[0]):
-        leaf = _leaf_of(x_binned[row], missing_bin, nodes, 0)
-        _add_leaf(nodes.value[leaf], quadratic[row], theta[row], rows[row])
+        leaf = _leaf_of(x_binned, row, missing_bin, nodes, 0)
+        position = 0
+        for term in range(n_terms):
+            added = value[leaf, term]
+            theta[row, term] += added
+            if is_diagonal:
+                rows[row, term] += quadratic[row, term] * added
+                continue
+            for other in range(term):
+                rows[row, term] += quadratic[row, position] * value[leaf, other]
+                rows[row, other] += quadratic[row, position] * added
+                position += 1
+            rows[row, term] += quadratic[row, position] * added
+            position += 1
 
 
 @parallel_kernel
@@ -179,7 +175,7 @@ def sum_leaves(
         end = min(begin + _BLOCK, n_rows)
         for tree in range(roots.shape[0]):
             for row in range(begin, end):
-                leaf = _leaf_of(x_binned[row], missing_bin, nodes, roots[tree])
+                leaf = _leaf_of(x_binned, row, missing_bin, nodes, roots[tree])
                 for term in range(out.shape[1]):
                     out[row, term] += nodes.value[leaf, term]
 

@@ -86,13 +86,20 @@ def _power_area(offset: float, exponent: float, start: float, stop: float) -> fl
 
 @kernel
 def _power_product_area(
-    offsets: FloatArray, exponents: FloatArray, row: int, column: int, start: float, stop: float
+    offsets: FloatArray,
+    exponents: FloatArray,
+    row: int,
+    column: int,
+    start: float,
+    stop: float,
 ) -> float:
     """Integrate (s^e + offset) (s^e' + offset') from start to stop."""
     power = exponents[row] + exponents[column] + 1.0
     area = (stop**power - start**power) / power
     area += offsets[column] * _power_area(0.0, exponents[row], start, stop)
-    return area + offsets[row] * _power_area(offsets[column], exponents[column], start, stop)
+    return area + offsets[row] * _power_area(
+        offsets[column], exponents[column], start, stop
+    )
 
 
 @parallel_kernel
@@ -176,9 +183,7 @@ def _evaluate_piece(coefficients: FloatArray, distance: float, out: FloatArray) 
 
 
 @kernel
-def _evaluate(
-    edges: FloatArray, pieces: FloatArray, time: float, out: FloatArray
-) -> None:
+def _evaluate(edges: FloatArray, pieces: FloatArray, time: float, out: FloatArray) -> None:
     """Evaluate every term at ``time``, from the left; zero up to the first edge."""
     piece = _find_piece(edges, time, False)
     if piece < 0:

@@ -24,7 +24,9 @@ _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
 @kernel
-def _cholesky(sums: FloatArray, penalty: FloatArray, n_terms: int, factor: FloatArray) -> None:
+def _cholesky(
+    sums: FloatArray, penalty: FloatArray, n_terms: int, factor: FloatArray
+) -> None:
     """Factor H + S; terms without curvature get an infinite pivot, hence a zero coefficient."""
     position = n_terms
     for row in range(n_terms):

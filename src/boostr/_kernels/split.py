@@ -78,13 +78,13 @@ def _scan(
         if not is_candidate[position]:
             continue
         for side in range(2 if n_missing > 0.0 else 1):
-            for channel in range(n_channels):
-                left[channel] = values_left[channel] + side * missing[channel]
-                right[channel] = totals[channel] - left[channel]
-            n_left = left[n_channels - 1]
-            n_right = right[n_channels - 1]
+            n_left = values_left[n_channels - 1] + side * n_missing
+            n_right = totals[n_channels - 1] - n_left
             if n_left < min_count or n_right < min_count:
                 continue
+            for channel in range(n_channels - 1):
+                left[channel] = values_left[channel] + side * missing[channel]
+                right[channel] = totals[channel] - left[channel]
             reduction = leaf_reduction(
                 left, penalty, solver, factor, work
             ) + leaf_reduction(right, penalty, solver, factor, work)

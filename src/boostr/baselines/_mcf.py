@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,47 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residuals
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._typing import AnyArray, FloatArray
 from boostr._validation import first_few
-from boostr.data import RecurrentEvents
+from boostr.data import RecurrentEvents, RiskTable
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["MeanCumulativeFunction"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RiskTable:
-    """Event histories on the grid of distinct event times.
-
-    A window contains the event times ``enter <= j < leave``; an event happens at event
-    time ``event_index``.
-    """
-
-    times: FloatArray  # (m,)
-    weight: FloatArray  # (n,)
-    event_index: OffsetArray  # (E,)
-    event_owner: OffsetArray  # (E,)
-    cost: FloatArray  # (E,)
-    enter: OffsetArray  # (W,)
-    leave: OffsetArray  # (W,)
-    window_owner: OffsetArray  # (W,)
-
-    def at_risk(self) -> FloatArray:
-        """Sum the weights of the individuals that are observed at each event time."""
-        n_cells = self.times.size + 1
-        weight = self.weight[self.window_owner]
-        arrivals = np.bincount(self.enter, weight, n_cells)
-        departures = np.bincount(self.leave, weight, n_cells)
-        return np.asarray(np.cumsum(arrivals - departures)[:-1], dtype=np.float64)
-
-    def totals(self, values: FloatArray) -> FloatArray:
-        """Sum weighted values of the events at each event time."""
-        weighted = values * self.weight[self.event_owner]
-        sums = np.bincount(self.event_index, weighted, self.times.size)
-        return np.asarray(sums, dtype=np.float64)
 
 
 class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
@@ -129,7 +96,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
     Two machines are observed until 4 and 10; the second alone carries the last step.
 
     >>> from boostr.baselines import MeanCumulativeFunction
-    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.data import RecurrentEvents, RiskTable
     >>> y = RecurrentEvents.from_lists([[1.0], [3.0, 8.0]], end=[4.0, 10.0])
     >>> estimate = MeanCumulativeFunction().fit(y)
     >>> estimate.at_risk_
@@ -161,7 +128,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         """
         self._check_params()
         _check_events(y)
-        table = _make_table(y, _check_weight(sample_weight, len(y)))
+        table = RiskTable.from_events(y, _check_weight(sample_weight, len(y)))
         self.times_ = table.times
         self.at_risk_ = table.at_risk()
         self.n_events_ = table.totals(np.ones(table.cost.size))
@@ -290,27 +257,6 @@ def _check_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
             "Hint: use 0 to leave an individual out."
         )
     return weight
-
-
-def _make_table(y: RecurrentEvents, weight: FloatArray) -> RiskTable:
-    """Place windows and events on the grid of event times; leave out weight 0."""
-    counted = weight[y.event_owner] > 0.0
-    times, event_index = np.unique(y.times[counted], return_inverse=True)
-    window_owner = np.repeat(np.arange(len(y)), np.diff(y.window_offsets))
-    # At risk on (start, stop]: an event at the start of a window is not in it.
-    enter = np.searchsorted(times, y.window_start, side="right")
-    leave = np.searchsorted(times, y.window_stop, side="right")
-    matters = (enter < leave) & (weight[window_owner] > 0.0)
-    return RiskTable(
-        times=times,
-        weight=weight,
-        event_index=event_index.astype(np.int64),
-        event_owner=np.asarray(y.event_owner[counted], dtype=np.int64),
-        cost=y.costs[counted],
-        enter=enter[matters].astype(np.int64),
-        leave=leave[matters].astype(np.int64),
-        window_owner=window_owner[matters].astype(np.int64),
-    )
 
 
 def _robust_variance(

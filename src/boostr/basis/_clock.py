@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents
+from boostr.data import RecurrentEvents, RiskTable
 
 __all__ = ["CalendarClock", "Clock", "OperationalClock"]
 
@@ -46,15 +46,19 @@ class OperationalClock:
     last_slope: float  # exponent after the last knot
 
     @classmethod
-    def from_events(cls, events: RecurrentEvents) -> OperationalClock | CalendarClock:
+    def from_events(
+        cls, events: RecurrentEvents, weights: FloatArray | None = None
+    ) -> OperationalClock | CalendarClock:
         """Smooth the mean cumulative function of the events.
 
         Without any event of positive cost there is nothing to count in, and the clock is
         the calendar.
         """
+        weights = np.ones(len(events)) if weights is None else weights
         step = max(1, len(events) // _SAMPLE_SIZE)
-        events = events[::step] if step > 1 else events
-        times, mean = pooled_mean(events)
+        if step > 1:
+            events, weights = events[::step], weights[::step]
+        times, mean = _pool(events, weights)
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
@@ -77,7 +81,9 @@ class OperationalClock:
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
-        log_time = self._log_time(times)
+        # A power law has no finite rate of its own at the origin: read it just after.
+        soon = self.origin + 1e-6 * np.exp(self.log_times[0])
+        log_time = self._log_time(np.maximum(np.asarray(times, dtype=np.float64), soon))
         slope = np.where(
             log_time < self.log_times[0],
             self.first_slope,
@@ -89,13 +95,13 @@ class OperationalClock:
             slope[inside] = derivative(log_time[inside])
         else:
             slope[inside] = self.last_slope
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = slope * np.exp(self._log_read(log_time) - log_time)
-        return np.where(np.isfinite(log_time), rate, 0.0)
+        return np.asarray(slope * np.exp(self._log_read(log_time) - log_time))
 
     def _log_time(self, times: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
-            return np.log(np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0))
+            return np.log(
+                np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0)
+            )
 
     def _log_read(self, log_time: FloatArray) -> FloatArray:
         below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
@@ -112,17 +118,11 @@ class OperationalClock:
 Clock = CalendarClock | OperationalClock
 
 
-def pooled_mean(events: RecurrentEvents) -> tuple[FloatArray, FloatArray]:
-    order = np.argsort(events.times, kind="stable")
-    times = events.times[order]
-    costs = events.costs[order]
-    at_risk = np.searchsorted(np.sort(events.window_start), times, side="left") - (
-        np.searchsorted(np.sort(events.window_stop), times, side="left")
-    )
-    mean = np.cumsum(costs / at_risk)
-    is_last = np.append(times[1:] > times[:-1], True) if times.size else np.empty(0, bool)
-    keep = is_last & (mean > 0)
-    return times[keep], mean[keep]
+def _pool(events: RecurrentEvents, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean cumulative function where it is above zero: times and values."""
+    table = RiskTable.from_events(events, weights)
+    mean = np.cumsum(table.totals(table.cost) / table.at_risk())
+    return table.times[mean > 0.0], mean[mean > 0.0]
 
 
 def _end_slopes(

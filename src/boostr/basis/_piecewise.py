@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, PPoly
 
-from boostr._kernels.moments import piecewise_cumulative_moments, piecewise_intensity_moments
+from boostr._kernels.moments import (
+    piecewise_cumulative_moments,
+    piecewise_intensity_moments,
+)
 from boostr._kernels.solve import DIAGONAL, FULL
 from boostr._typing import FloatArray
 from boostr.basis._base import ClockedEvents, Loss
@@ -20,8 +23,8 @@ __all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis"]
 class PiecewiseBasis:
     """Functions that are polynomials between edges, with the last piece going on for ever.
 
-    ``functions`` are compared with counts by the cumulative loss, ``rates_`` with events by
-    the intensity loss; ``curves`` are what is predicted.
+    ``functions`` are compared with counts by the cumulative loss, ``rate_pieces`` with events
+    by the intensity loss; ``curves`` are what is predicted.
     """
 
     edges: FloatArray  # (n_pieces,) where the pieces begin
@@ -30,6 +33,7 @@ class PiecewiseBasis:
     curve_edges: FloatArray  # (n_curve_pieces,)
     curves: FloatArray  # (n_curve_pieces, n_terms, n_powers)
     solver: int
+    is_increasing: bool
 
     @property
     def n_terms(self) -> int:
@@ -102,13 +106,17 @@ class StepBasis:
         values = np.eye(self.n_cells)[:, :, None]
         if loss == "intensity":
             integrals = _integrate(edges, values)
-            return PiecewiseBasis(edges, integrals, values, edges, integrals, DIAGONAL)
+            return PiecewiseBasis(
+                edges, integrals, values, edges, integrals, DIAGONAL, True
+            )
         joints, lines = _join_middles(edges, events.horizon)
         # One number a cell leaves cells uncoupled only if every curve starts from zero:
         # whoever is observed from later on, or with gaps, couples them.
         is_plain = np.all(events.window_start == 0.0)
         solver = DIAGONAL if is_plain else FULL
-        return PiecewiseBasis(edges, values, _derive(values), joints, lines, solver)
+        return PiecewiseBasis(
+            edges, values, _derive(values), joints, lines, solver, is_increasing=False
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,7 @@ class SplineBasis:
         inner = inner[(inner > 0.0) & (inner < events.horizon)]
         edges, rates = _spline_pieces(inner, events.horizon, self.order)
         integrals = _integrate(edges, rates)
-        return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL)
+        return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL, True)
 
 
 def _check_count(name: str, value: int, least: int) -> None:

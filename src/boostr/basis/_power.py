@@ -24,7 +24,7 @@ class PowerBasis:
 
     Parameters
     ----------
-    exponents : tuple of float, default=(1.0,)
+    exponents : tuple of float, default=(1.0, 1.5)
         The exponents to choose from. The intensity loss needs all of them above 1/2, since
         the square of the rate of ``s**0.5`` has no finite integral at zero.
 
@@ -36,7 +36,7 @@ class PowerBasis:
            [3., 9.]])
     """
 
-    exponents: tuple[float, ...] = (1.0,)
+    exponents: tuple[float, ...] = (1.0, 1.5)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.exponents, dtype=np.float64)
@@ -61,6 +61,11 @@ class PowerBasis:
     def solver(self) -> int:
         """One exponent a leaf."""
         return SINGLE
+
+    @property
+    def is_increasing(self) -> bool:
+        """Whether every function rises with time."""
+        return True
 
     def place(self, events: ClockedEvents, loss: Loss) -> PowerBasis:
         """Check that the exponents suit the loss; powers have no knots."""
@@ -88,7 +93,9 @@ class PowerBasis:
         """Return b and the lower triangles of H of all individuals."""
         linear = np.empty((len(events), self.n_terms))
         quadratic = np.empty((len(events), self.n_terms * (self.n_terms + 1) // 2))
-        compute = power_intensity_moments if loss == "intensity" else power_cumulative_moments
+        compute = (
+            power_intensity_moments if loss == "intensity" else power_cumulative_moments
+        )
         compute(
             np.array(self.exponents),
             events.window_start,

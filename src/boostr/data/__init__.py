@@ -1,7 +1,6 @@
-"""Event histories in memory."""
-
-from __future__ import annotations
+"""Event data in memory."""
 
 from boostr.data._events import RecurrentEvents
+from boostr.data._risk import RiskTable
 
-__all__ = ["RecurrentEvents"]
+__all__ = ["RecurrentEvents", "RiskTable"]

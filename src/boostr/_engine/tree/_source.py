@@ -38,32 +38,54 @@ class LocalSource:
     features : BinnedFeatures
         Bins of all individuals.
     rows : (n, n_channels) float64
-        Statistics of all individuals; the last channel is 1.
-    members : (n_members,) int32
-        The individuals to train on.
+        Statistics of all individuals; the last channel is 1. The first ``n_gradients`` may
+        change between trees, the others not.
+    n_gradients : int
+        Number of channels that change.
     n_threads : int
         Threads to use where the node is large; the sums do not depend on it.
     """
 
     def __init__(
-        self, features: BinnedFeatures, rows: FloatArray, members: IndexArray, n_threads: int
+        self, features: BinnedFeatures, rows: FloatArray, n_gradients: int, n_threads: int
     ) -> None:
         self._bins = features.bins
         self._n_bins = features.n_bins
         self._rows = rows
+        self._gradients = (0,) * n_gradients
         self._channels = (0,) * rows.shape[1]
-        self._order = members.copy()
-        self._scratch = np.empty_like(self._order)
         self._n_threads = n_threads
+        self._members = np.empty(0, dtype=np.int32)
+        self._used = np.empty(0, dtype=np.int32)
+        self._root = np.empty(0)
+        self._order = self._members
+        self._scratch = self._members
         self._span: dict[int, tuple[int, int]] = {}
         self._histograms: dict[int, FloatArray] = {}
-        self._used = np.empty(0, dtype=np.int32)
+
+    def start(self, members: IndexArray) -> None:
+        """Begin a tree on the given individuals."""
+        if members is not self._members:
+            self._members = members
+            self._scratch = np.empty_like(members)
+            self._root = np.empty(0)
+        self._order = members.copy()
 
     def root(self, features: IndexArray) -> FloatArray:
-        """Return the root's sums."""
+        """Return the root's sums; what does not change between trees is summed once."""
+        shape = (len(features), self._n_bins, self._rows.shape[1])
+        is_known = self._root.shape == shape and features is self._used
         self._used = features
-        self._span = {0: (0, len(self._order))}
-        self._histograms = {0: self._accumulate(0, len(self._order))}
+        n_members = len(self._order)
+        if is_known:
+            gradients = np.empty((*shape[:2], len(self._gradients)))
+            self._accumulate(0, n_members, self._gradients, gradients)
+            self._root[:, :, : len(self._gradients)] = gradients
+        else:
+            self._root = np.empty(shape)
+            self._accumulate(0, n_members, self._channels, self._root)
+        self._span = {0: (0, n_members)}
+        self._histograms = {0: self._root.copy()}
         return self._histograms[0]
 
     def split(
@@ -77,23 +99,23 @@ class LocalSource:
         larger = self._histograms.pop(node)
         is_left_smaller = middle - begin <= end - middle
         span = (begin, middle) if is_left_smaller else (middle, end)
-        smaller = self._accumulate(*span)
+        smaller = np.empty_like(larger)
+        self._accumulate(*span, self._channels, smaller)
         np.subtract(larger, smaller, out=larger)
         pair = (smaller, larger) if is_left_smaller else (larger, smaller)
         self._histograms[children[0]], self._histograms[children[1]] = pair
         return pair
 
-    def _accumulate(self, begin: int, end: int) -> FloatArray:
-        shape = (len(self._used), self._n_bins, self._rows.shape[1])
-        out = np.empty(shape)
+    def _accumulate(
+        self, begin: int, end: int, channels: tuple[int, ...], out: FloatArray
+    ) -> None:
         members = self._order[begin:end]
-        arguments = (self._bins, self._rows, members, self._used, self._channels, out)
+        arguments = (self._bins, self._rows, members, self._used, channels, out)
         n_chunks = min(self._n_threads, len(self._used))
         if n_chunks > 1 and end - begin >= _PARALLEL_FROM:
             accumulate_histograms_parallel(*arguments, n_chunks)
         else:
             accumulate_histograms(*arguments)
-        return out
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (

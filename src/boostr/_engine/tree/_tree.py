@@ -33,6 +33,12 @@ class Tree:
         """Return the tree with all coefficients multiplied."""
         return replace(self, nodes=self.nodes._replace(value=self.nodes.value * factor))
 
+    def widened(self, term: int, n_terms: int) -> Tree:
+        """Return the tree of one term as a tree of all terms."""
+        value = np.zeros((len(self.gain), n_terms))
+        value[:, term] = self.nodes.value[:, 0]
+        return replace(self, nodes=self.nodes._replace(value=value))
+
 
 def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:
     """Put the nodes of many trees one after the other; return them and the roots."""

@@ -1,0 +1,193 @@
+"""From statistics and bins to the members of an ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from boostr._engine.ensemble import Member
+from boostr._engine.selection import (
+    Task,
+    ValidatedRun,
+    draw_folds,
+    grow,
+    validate,
+    weigh_runs,
+)
+from boostr._engine.tree import GrowthParams
+from boostr._typing import BoolArray, FloatArray, IndexArray
+
+__all__ = [
+    "PLAIN_SHAPE",
+    "SHAPES",
+    "Shape",
+    "Trained",
+    "Validation",
+    "choose_splitter",
+    "train",
+]
+
+_LARGE = 50_000  # individuals from which one held-out share takes the place of folds
+_LARGE_SHARE = 0.2
+_TRIAL = 20_000  # individuals that shapes are compared on when there are more
+_SMALL = 300  # individuals up to about which folds are dealt out more than once
+_MAX_REPEATS = 4
+_LEAST_WEIGHT = 0.01  # runs that would count less are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape of trees, before the number of individuals is known."""
+
+    max_leaves: int
+    min_samples_leaf: float  # below 1: a share of all individuals
+    n_candidates: int  # thresholds drawn per feature and node; 0: all of them
+
+    def growth(self, base: GrowthParams, n: int) -> GrowthParams:
+        """Return the shape for ``n`` individuals."""
+        least = self.min_samples_leaf
+        return replace(
+            base,
+            max_leaves=self.max_leaves,
+            min_samples_leaf=max(20, round(least * n)) if least < 1 else int(least),
+            n_candidates=self.n_candidates,
+        )
+
+
+# Few shapes, far apart, each the best on data of one kind.
+SHAPES = (
+    Shape(4, 0.3, 0),  # little data, clear groups
+    Shape(3, 20, 0),  # groups among many useless features
+    Shape(8, 20, 0),  # interactions
+    Shape(2, 20, 1),  # smooth effects
+    Shape(20, 10, 5),  # intricate borders
+)
+
+PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
+_N_DRAWN = 3  # thresholds drawn where a shape with all of them is asked to draw
+
+
+def choose_splitter(shapes: Sequence[Shape], splitter: str) -> list[Shape]:
+    """Return the shapes that use a splitter, or all of them made to use it."""
+    is_best = splitter == "best"
+    chosen = [shape for shape in shapes if (shape.n_candidates == 0) == is_best]
+    n_drawn = 0 if is_best else _N_DRAWN
+    return chosen or [replace(shape, n_candidates=n_drawn) for shape in shapes]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """How held-out losses are made; see `BoostR`."""
+
+    scheme: str | float | None  # "cv", a share to hold out, or None
+    n_folds: int = 5
+    average_folds: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """Members of the ensemble and what validation has to say."""
+
+    members: tuple[Member, ...]
+    runs: tuple[ValidatedRun, ...] = ()  # none without validation
+    weights: FloatArray = field(default_factory=lambda: np.empty(0))  # (n_runs,)
+    out_of_fold: FloatArray | None = None  # (n, n_terms)
+    train_loss: FloatArray | None = None  # (n_rounds,) where one model is grown on all
+
+    def spread_out_of_fold(self, is_used: BoolArray) -> FloatArray | None:
+        """Return out-of-fold coefficients for all individuals, NaN for those not used."""
+        if self.out_of_fold is None:
+            return None
+        spread = np.full((len(is_used), self.out_of_fold.shape[1]), np.nan)
+        spread[is_used] = self.out_of_fold
+        return spread
+
+
+def train(
+    task: Task, shapes: Sequence[Shape], validation: Validation, proportional: int | None
+) -> Trained:
+    """Choose shapes and numbers of trees, and return the models that make the ensemble.
+
+    ``proportional`` is the term that means "proportional to everybody else", if there are
+    others beside it: shapes are compared on it alone, then the best one is tried with all.
+    """
+    n = len(task)
+    if validation.scheme is None or n < 2 * validation.n_folds:
+        growth = shapes[0].growth(task.params.growth, n)
+        trees, losses = grow(task, growth, task.n_rounds, "trees")
+        return Trained((Member(trees, 1.0),), train_loss=losses)
+    folds = _draw_folds(n, validation, task.params.seed)
+    if n > _LARGE and len(shapes) > 1:
+        shapes = [_find_best_shape(task, shapes)]
+    runs = _validate_shapes(task, shapes, folds, proportional)
+    weights = weigh_runs(task.stats, runs)
+    weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+    members = [
+        member
+        for run, weight in zip(runs, weights, strict=True)
+        if weight > 0.0
+        for member in (
+            run.members(weight) if validation.average_folds else [_refit(task, run, weight)]
+        )
+    ]
+    out_of_fold = sum(
+        weight * run.out_of_fold for run, weight in zip(runs, weights, strict=True)
+    )
+    return Trained(tuple(members), tuple(runs), weights, np.asarray(out_of_fold))
+
+
+def _draw_folds(n: int, validation: Validation, seed: int) -> list[IndexArray]:
+    """Return the individuals that every fold holds out.
+
+    Small data are dealt out several times: the choice of shapes and the averaged models are
+    steadier for it, and it costs little.
+    """
+    is_share = not isinstance(validation.scheme, str)
+    if is_share or n > _LARGE:
+        share = float(validation.scheme or 0.0) if is_share else _LARGE_SHARE
+        n_held_out = min(max(1, round(share * n)), n - 1)
+        order = np.random.default_rng(seed).permutation(n)
+        return [np.sort(order[:n_held_out]).astype(np.int32)]
+    n_repeats = int(np.clip(round(_SMALL / n), 1, _MAX_REPEATS))
+    return draw_folds(n, validation.n_folds, n_repeats, seed)
+
+
+def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
+    """Compare shapes on a part of large data."""
+    part = np.random.default_rng(task.params.seed).permutation(len(task))[:_TRIAL]
+    trial = task.subset(np.sort(part))
+    folds = _draw_folds(len(trial), Validation(_LARGE_SHARE), task.params.seed)
+    runs = [
+        validate(trial, shape.growth(task.params.growth, len(trial)), folds, _name(shape))
+        for shape in shapes
+    ]
+    return shapes[int(np.argmin([run.curve.min() for run in runs]))]
+
+
+def _validate_shapes(
+    task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
+) -> list[ValidatedRun]:
+    base = task.params.growth
+    narrow = task if term is None else task.restrict(term)
+    runs = [
+        validate(narrow, shape.growth(base, len(task)), folds, _name(shape))
+        for shape in shapes
+    ]
+    if term is None:
+        return runs
+    best = min(runs, key=lambda run: float(run.curve.min()))
+    runs = [run.widen(term, task.stats.n_terms) for run in runs]
+    return [*runs, validate(task, best.growth, folds, f"{best.label}, all terms")]
+
+
+def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
+    """Grow one model on everybody with the shape and number of trees of a run."""
+    trees, _ = grow(task, run.growth, run.n_rounds, f"{run.label}, refit")
+    return Member(trees, weight)
+
+
+def _name(shape: Shape) -> str:
+    kind = "best" if shape.n_candidates == 0 else "random"
+    return f"{shape.max_leaves} leaves, {kind} thresholds"

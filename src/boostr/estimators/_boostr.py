@@ -1,0 +1,454 @@
+"""Gradient boosted trees whose leaves are functions of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.booster import BoostingParams
+from boostr._engine.ensemble import Ensemble, gain_importance
+from boostr._engine.selection import Task
+from boostr._engine.suffstats import (
+    SufficientStats,
+    compute_suffstats,
+    pseudo_individual,
+    put_on_clock,
+)
+from boostr._engine.training import (
+    PLAIN_SHAPE,
+    SHAPES,
+    Shape,
+    Trained,
+    Validation,
+    choose_splitter,
+    train,
+)
+from boostr._engine.tree import GrowthParams, LeafProblem
+from boostr._typing import BoolArray, FloatArray
+from boostr._validation import check_ids_match
+from boostr.basis import Basis, CalendarClock, FittedBasis, OperationalClock
+from boostr.data import RecurrentEvents
+from boostr.estimators._checks import check_events, check_times, check_weights
+from boostr.estimators._curves import CurvePredictor, use_threads
+from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._params import check_params, resolve_basis
+from boostr.estimators._progress import Progress
+from boostr.exceptions import InterruptedFitError, InvalidParameterError
+
+__all__ = ["BoostR"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TrainingData:
+    """What is left of the input after all checks."""
+
+    features: FloatArray  # (n_used, p)
+    events: RecurrentEvents
+    weights: FloatArray  # (n_used,)
+    is_used: BoolArray  # (n,)
+
+
+class BoostR(CurvePredictor):
+    """Gradient boosted trees for recurrent events.
+
+    Learns from event histories and static features how many events an individual will
+    have by any time: the cumulative intensity ``mu(t | x)``, a sum of trees whose leaves
+    hold functions of time. By default the number of trees, their size and the way
+    thresholds are chosen are found by cross-validation, and the models of the folds are
+    averaged; see the user guide for how.
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Number of trees at most; validation picks how many are kept. The paper's K.
+    learning_rate : float, default=0.05
+        Share of each tree that is kept, in (0, 1].
+    max_leaf_nodes : int or "auto", default="auto"
+        Leaves of a tree at most; "auto" lets validation weigh several sizes (8 without
+        validation). The paper's D.max.
+    gamma1 : float, default=0.0
+        Price of one more leaf: a split must lower the loss by more.
+    gamma2 : float, default=1.0
+        Number of imaginary individuals without events, observed to the horizon, that draw
+        every leaf towards zero.
+    min_samples_leaf : int or "auto", default="auto"
+        Individuals in a leaf at least; "auto" goes with the sizes that validation weighs
+        (20 without validation).
+    leaf : {"power", "step", "spline"} or basis object, default="power"
+        Family of the leaf functions: powers of time, one number per cell of time, or
+        smooth splines. See `boostr.basis`.
+    loss : {"intensity", "cumulative"}, default="intensity"
+        Least squares on the rate of events, unbiased whenever the end of follow-up depends
+        only on the past, or the paper's squared distance between cumulative counts.
+    clock : {"operational", "calendar"}, default="operational"
+        Time in which leaf functions are written: counted in events of the average
+        individual, or as given (the paper).
+    growth : {"best", "level"}, default="best"
+        Split the best leaf first, ending at `max_leaf_nodes`, or all leaves with a gain in
+        rounds, possibly ending above (the paper).
+    splitter : {"auto", "best", "random"}, default="auto"
+        Thresholds: all of them, a few drawn at random (smoother), or what validation finds
+        better ("best" without validation).
+    validation : "cv", float or None, default="cv"
+        Cross-validation over individuals, a share of them to hold out, or no validation:
+        all `n_estimators` trees are kept. With more than 50,000 individuals "cv" holds out
+        a fifth of them once; with fewer than two a fold it does not validate.
+    n_folds : int, default=5
+        Number of folds.
+    average_folds : bool, default=True
+        Average the models of the folds; if False, one model is grown on everybody with the
+        settings found.
+    subsample : float, default=1.0
+        Share of individuals drawn for each tree.
+    colsample : float, default=1.0
+        Share of features drawn for each tree.
+    max_bins : int, default=255
+        Bins of a feature at most, without the one for missing values.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Categorical columns: those of text or category type in a DataFrame, none, or the
+        given names, positions or mask. At most 254 categories each; those not seen in
+        training are treated as missing.
+    monotone : bool, default=True
+        Whether predicted curves are made non-negative and non-decreasing in time, as a
+        cumulative count is; False gives the plain sum of the trees.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, subsamples and random thresholds.
+    n_jobs : int or None, default=None
+        Threads; all of them by default. Results do not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar with the validation loss.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        Rounds of boosting that are kept (trees of the longest averaged model).
+    feature_importances_ : ndarray of shape (p,)
+        Total gain of a feature's splits over K squared, scaled to sum to one.
+    feature_gains_, split_counts_ : ndarray of shape (p,)
+        Raw gains and number of splits, averaged over the models.
+    validation_results_ : list of dict
+        For each shape of trees that was tried: ``label``, ``curve`` (held-out loss after
+        each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble.
+    train_loss_ : ndarray or None
+        Training loss after each tree, where one model was grown on everybody.
+    ensemble_ : boostr.Ensemble
+        Clock, functions of time, bins and trees.
+    clock_ : object
+        The fitted clock.
+    horizon_ : float
+        Last end of follow-up in training.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of features, where `X` has them.
+
+    References
+    ----------
+    Liu, X. and Pan, R. Boost-R: gradient boosted trees for recurrence data.
+
+    Examples
+    --------
+    The machines of one maker fail ten times as often as those of the other.
+
+    >>> from boostr import BoostR
+    >>> from boostr.simulate import dataset_a
+    >>> train, test = dataset_a(n=200, random_state=1), dataset_a(n=3, random_state=2)
+    >>> model = BoostR(random_state=0).fit(train.X, train.y)
+    >>> model.predict(test.X, horizon=100).round(0)
+    array([5., 5., 5.])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 500,
+        learning_rate: float = 0.05,
+        max_leaf_nodes: int | Literal["auto"] = "auto",
+        gamma1: float = 0.0,
+        gamma2: float = 1.0,
+        min_samples_leaf: int | Literal["auto"] = "auto",
+        leaf: str | Basis = "power",
+        loss: Literal["intensity", "cumulative"] = "intensity",
+        clock: Literal["operational", "calendar"] = "operational",
+        growth: Literal["best", "level"] = "best",
+        splitter: Literal["auto", "best", "random"] = "auto",
+        validation: float | Literal["cv"] | None = "cv",
+        n_folds: int = 5,
+        average_folds: bool = True,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        monotone: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.min_samples_leaf = min_samples_leaf
+        self.leaf = leaf
+        self.loss = loss
+        self.clock = clock
+        self.growth = growth
+        self.splitter = splitter
+        self.validation = validation
+        self.n_folds = n_folds
+        self.average_folds = average_folds
+        self.subsample = subsample
+        self.colsample = colsample
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotone = monotone
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def paper(
+        cls,
+        n_estimators: int = 50,
+        gamma1: float = 300.0,
+        gamma2: float = 100.0,
+        max_leaf_nodes: int = 4,
+        **params: Any,
+    ) -> BoostR:
+        """Make the plain algorithm of the paper.
+
+        Cumulative loss, calendar clock, growth by level, full steps, all thresholds, and no
+        validation.
+
+        Parameters
+        ----------
+        n_estimators, gamma1, gamma2, max_leaf_nodes
+            K, gamma1, gamma2 and D.max of the paper.
+        **params
+            Any other parameter of `BoostR`.
+
+        Returns
+        -------
+        BoostR
+            An estimator that is not fitted yet.
+
+        Examples
+        --------
+        >>> BoostR.paper(n_estimators=10).loss
+        'cumulative'
+        """
+        plain: dict[str, Any] = {
+            "learning_rate": 1.0,
+            "min_samples_leaf": 1,
+            "loss": "cumulative",
+            "clock": "calendar",
+            "growth": "level",
+            "splitter": "best",
+            "validation": None,
+        }
+        return cls(
+            n_estimators=n_estimators,
+            gamma1=gamma1,
+            gamma2=gamma2,
+            max_leaf_nodes=max_leaf_nodes,
+            **(plain | params),
+        )
+
+    def fit(
+        self, X: Any, y: RecurrentEvents, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the trees.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features, one row per individual: numbers, NaN for missing, categories.
+        y : RecurrentEvents
+            Event histories of the same individuals, in the same order.
+        sample_weight : array-like of shape (n,), default=None
+            How much each individual counts; 0 leaves it out.
+
+        Returns
+        -------
+        BoostR
+            The fitted estimator itself.
+        """
+        check_params(self.get_params(deep=False))
+        self._forget()
+        try:
+            with use_threads(self.n_jobs) as n_threads, self._progress() as progress:
+                data = self._check_data(X, y, sample_weight)
+                progress.announce("statistics")
+                basis, stats, problem = self._compute_statistics(data)
+                mapper = self._find_bins(data)
+                progress.announce("bins")
+                binned = mapper.transform(data.features, n_threads)
+                task = Task(
+                    stats,
+                    binned,
+                    problem,
+                    self._boosting_params(),
+                    self.n_estimators,
+                    n_threads,
+                    progress.report,
+                )
+                trained = train(task, self._shapes(), self._scheme(), _proportional(basis))
+        except KeyboardInterrupt as interrupt:
+            self._forget()
+            raise InterruptedFitError(
+                "Training was interrupted; the estimator is not fitted.\n\n"
+                "Hint: fewer trees (`n_estimators`) or `validation=0.2` take less time."
+            ) from interrupt
+        self.ensemble_ = Ensemble(
+            self.clock_, basis, mapper, self.horizon_, trained.members
+        )
+        self._store_results(trained, data)
+        return self
+
+    def predict_out_of_fold(self, times: ArrayLike) -> FloatArray:
+        """Predict each training individual by the models that have not seen it.
+
+        Parameters
+        ----------
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Expected number (or cost) of events in (0, t] of the training individuals; NaN
+            for those that no model has left out.
+        """
+        check_is_fitted(self)
+        checked = check_times(times)
+        if self.out_of_fold_coefficients_ is None:
+            raise InvalidParameterError(
+                "Out-of-fold predictions need validation, but this model was fitted without."
+                '\n\nHint: fit with validation="cv" and at least two individuals a fold.'
+            )
+        known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
+        result = np.full((len(known), len(checked)), np.nan)
+        curves = self._curves(self.out_of_fold_coefficients_[known])
+        result[known] = curves.values(self.clock_.read(checked))
+        return result
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what data the estimator takes, for scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has left, so that an interrupted one leaves nothing."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _progress(self) -> Progress:
+        # One more than the shapes: the best one is tried with all terms.
+        n_runs = 1 if self.validation is None else len(self._shapes()) + 1
+        return Progress(
+            is_shown=self.verbose > 0, n_runs=n_runs, n_rounds=self.n_estimators
+        )
+
+    def _check_data(
+        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
+    ) -> _TrainingData:
+        """Check features, events and weights; leave out whoever has weight zero."""
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.encoder_ = FeatureEncoder.learn(X, self.categorical_features)
+        features = self.encoder_.transform(X)
+        events = check_events(y, len(features))
+        check_ids_match(X, events)
+        weights = check_weights(sample_weight, len(events))
+        is_used = weights > 0.0
+        if is_used.all():
+            return _TrainingData(features, events, weights, is_used)
+        return _TrainingData(features[is_used], events[is_used], weights[is_used], is_used)
+
+    def _compute_statistics(
+        self, data: _TrainingData
+    ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
+        """Fit the clock, place the functions of time and compute all statistics."""
+        self.reference_clock_ = OperationalClock.from_events(data.events, data.weights)
+        is_calendar = self.clock == "calendar"
+        self.clock_ = CalendarClock() if is_calendar else self.reference_clock_
+        self.horizon_ = float(data.events.window_stop.max())
+        clocked = put_on_clock(data.events, self.clock_)
+        basis = resolve_basis(self.leaf).place(clocked, self.loss)
+        is_weighted = bool(np.any(data.weights != 1.0))
+        stats = compute_suffstats(
+            clocked, basis, self.loss, data.weights if is_weighted else None
+        )
+        gram = pseudo_individual(basis, self.loss, clocked.horizon)
+        return basis, stats, LeafProblem(basis.solver, self.gamma2 * gram)
+
+    def _find_bins(self, data: _TrainingData) -> BinMapper:
+        return BinMapper.from_quantiles(
+            data.features,
+            self.max_bins,
+            self.encoder_.is_categorical,
+            self.encoder_.n_categories,
+        )
+
+    def _boosting_params(self) -> BoostingParams:
+        base = GrowthParams(max_leaves=2, growth=self.growth, gamma1=float(self.gamma1))
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return BoostingParams(
+            growth=base,
+            learning_rate=float(self.learning_rate),
+            subsample=float(self.subsample),
+            colsample=float(self.colsample),
+            seed=int(seed),
+        )
+
+    def _shapes(self) -> list[Shape]:
+        """Return the shapes of trees that validation weighs, or the one to grow."""
+        table = SHAPES if self.validation is not None else (PLAIN_SHAPE,)
+        fixed: dict[str, Any] = {}
+        if self.max_leaf_nodes != "auto":
+            fixed["max_leaves"] = int(self.max_leaf_nodes)
+        if self.min_samples_leaf != "auto":
+            fixed["min_samples_leaf"] = int(self.min_samples_leaf)
+        if self.splitter != "auto":
+            table = tuple(choose_splitter(table, self.splitter))
+        return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
+
+    def _scheme(self) -> Validation:
+        return Validation(self.validation, self.n_folds, self.average_folds)
+
+    def _store_results(self, trained: Trained, data: _TrainingData) -> None:
+        n_features = data.features.shape[1]
+        scaled, gains, counts = gain_importance(trained.members, n_features)
+        total = scaled.sum()
+        self.feature_importances_ = scaled / total if total > 0 else scaled
+        self.feature_gains_ = gains
+        self.split_counts_ = counts
+        self.n_estimators_ = self.ensemble_.n_rounds
+        self.train_loss_ = trained.train_loss
+        self.validation_results_ = [
+            {
+                "label": run.label,
+                "curve": run.curve,
+                "n_trees": run.n_rounds,
+                "loss": float(run.curve.min()),
+                "weight": float(weight),
+            }
+            for run, weight in zip(trained.runs, trained.weights, strict=True)
+        ]
+        self.out_of_fold_coefficients_ = trained.spread_out_of_fold(data.is_used)
+
+
+def _proportional(basis: FittedBasis) -> int | None:
+    """Return the term that is proportional to the clock, if there are others beside it."""
+    exponents = list(getattr(basis, "exponents", ()))
+    return exponents.index(1.0) if len(exponents) > 1 and 1.0 in exponents else None

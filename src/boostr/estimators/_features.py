@@ -1,0 +1,185 @@
+"""Static features as numbers: tables, categories, missing values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
+from boostr._validation import first_few, is_missing
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+
+__all__ = ["FeatureEncoder"]
+
+_MAX_CATEGORIES = 254
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureEncoder:
+    """Which columns are categorical, and the categories that training has seen.
+
+    A category's code is its place in the sorted list; one that training has not seen
+    becomes NaN and goes the way of missing values.
+    """
+
+    names: tuple[str, ...]
+    categories: tuple[AnyArray | None, ...]  # per column, None for numbers
+
+    @classmethod
+    def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
+        """Find the categorical columns of a table or array and their categories."""
+        columns = _split_columns(X)
+        names = tuple(columns)
+        chosen = _choose_categorical(X, names, categorical_features)
+        categories = tuple(
+            _list_categories(name, values) if is_categorical else None
+            for (name, values), is_categorical in zip(columns.items(), chosen, strict=True)
+        )
+        return cls(names, categories)
+
+    @property
+    def is_categorical(self) -> BoolArray:
+        """Whether each column is categorical."""
+        return np.array([known is not None for known in self.categories], dtype=np.bool_)
+
+    @property
+    def n_categories(self) -> IndexArray:
+        """Number of categories of each column, 0 for numbers."""
+        return np.array(
+            [0 if known is None else len(known) for known in self.categories],
+            dtype=np.int32,
+        )
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return all columns as numbers, missing values as NaN."""
+        if not self.is_categorical.any() and not _is_frame(X):
+            values = check_array(
+                X, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+            )
+            return np.asarray(values)
+        columns = _split_columns(X)
+        out = np.empty((len(next(iter(columns.values()))), len(columns)))
+        for place, (name, values) in enumerate(columns.items()):
+            known = self.categories[place]
+            out[:, place] = (
+                _to_numbers(name, values) if known is None else _to_codes(values, known)
+            )
+        return out
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and not isinstance(X, np.ndarray)
+
+
+def _split_columns(X: Any) -> dict[str, AnyArray]:
+    """Return the columns by name; an array's are called x0, x1, ..."""
+    if _is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        if frame.shape[0] == 0 or frame.shape[1] == 0:
+            raise InvalidFeaturesError(
+                f"`X` must have rows and columns, but its shape is {frame.shape}."
+            )
+        return {name: _to_array(frame[name]) for name in frame.columns}
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return {f"x{place}": array[:, place] for place in range(array.shape[1])}
+
+
+def _to_array(column: nw.Series[Any]) -> AnyArray:
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    is_null = column.is_null().to_list()
+    values = np.empty(len(column), dtype=object)
+    values[:] = [
+        None if null else value
+        for value, null in zip(column.to_list(), is_null, strict=True)
+    ]
+    return values
+
+
+def _is_category_type(dtype: Any) -> bool:
+    return dtype in {nw.Categorical, nw.Enum, nw.String} or isinstance(dtype, nw.Enum)
+
+
+def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool]:
+    """Return for each column whether it is categorical."""
+    if isinstance(asked, str) and asked == "from_dtype":
+        if not _is_frame(X):
+            return [False] * len(names)
+        schema = nw.from_native(X, eager_only=True).schema
+        # pandas keeps text as objects; those that are numbers are read as such later.
+        return [
+            _is_category_type(dtype) or (dtype == nw.Object and _holds_text(X, name))
+            for name, dtype in schema.items()
+        ]
+    if asked is None:
+        return [False] * len(names)
+    entries = np.asarray(asked)
+    if entries.dtype == np.bool_ and entries.shape == (len(names),):
+        return [bool(entry) for entry in entries]
+    chosen = [_find_column(entry, names) for entry in np.atleast_1d(entries).tolist()]
+    return [place in chosen for place in range(len(names))]
+
+
+def _holds_text(X: Any, name: str) -> bool:
+    column = nw.from_native(X, eager_only=True)[name]
+    return any(isinstance(value, str) for value in column.to_list())
+
+
+def _find_column(entry: Any, names: tuple[str, ...]) -> int:
+    if isinstance(entry, str) and entry in names:
+        return names.index(entry)
+    if isinstance(entry, int) and not isinstance(entry, bool) and 0 <= entry < len(names):
+        return entry
+    raise InvalidParameterError(
+        f"`categorical_features` names the column {entry!r}, which `X` does not have.\n\n"
+        f"Hint: its {len(names)} columns are {first_few(names)}."
+    )
+
+
+def _find_missing(values: AnyArray) -> BoolArray:
+    if values.dtype == object:
+        return np.array([is_missing(value) for value in values], dtype=np.bool_)
+    if np.issubdtype(values.dtype, np.floating):
+        return np.asarray(np.isnan(values))
+    return np.zeros(len(values), dtype=np.bool_)
+
+
+def _list_categories(name: str, values: AnyArray) -> AnyArray:
+    present = values[~_find_missing(values)]
+    try:
+        known = np.unique(present)
+    except TypeError:  # a mix of types has no order of its own
+        known = np.array(sorted(set(present.tolist()), key=repr), dtype=object)
+    if len(known) > _MAX_CATEGORIES:
+        raise InvalidFeaturesError(
+            f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} has "
+            f"{len(known)}.\n\nHint: group the rare ones, or give numbers that describe them."
+        )
+    return known
+
+
+def _to_codes(values: AnyArray, known: AnyArray) -> FloatArray:
+    codes = {category: float(place) for place, category in enumerate(known.tolist())}
+    return np.array([codes.get(value, np.nan) for value in values.tolist()])
+
+
+def _to_numbers(name: str, values: AnyArray) -> FloatArray:
+    try:
+        numbers = np.where(_find_missing(values), np.nan, values).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidFeaturesError(
+            f"Features must be numbers or categories, but {name!r} holds other values.\n\n"
+            f"Hint: name it in `categorical_features`, or convert it to numbers."
+        ) from error
+    if np.isinf(numbers).any():
+        n_wrong = int(np.isinf(numbers).sum())
+        raise InvalidFeaturesError(
+            f"Features must be finite, but {name!r} is infinite in {n_wrong} rows (rows "
+            f"{first_few(np.flatnonzero(np.isinf(numbers)))}).\n\n"
+            "Hint: replace infinite values, for instance by NaN for missing."
+        )
+    return numbers

@@ -1,0 +1,118 @@
+"""Checks of the parameters of `BoostR`, in one table."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boostr.basis import Basis, PowerBasis, SplineBasis, StepBasis
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["check_params", "resolve_basis"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number in a range; ``words`` are admitted beside it."""
+
+    low: float
+    high: float = float("inf")
+    is_whole: bool = False
+    excludes_low: bool = False
+    words: tuple[object, ...] = ()
+
+    def admits(self, value: object) -> bool:
+        if any(
+            value is word or (isinstance(value, str) and value == word)
+            for word in self.words
+        ):
+            return True
+        kind = numbers.Integral if self.is_whole else numbers.Real
+        if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
+            return False
+        is_above = value > self.low if self.excludes_low else value >= self.low
+        return bool(is_above and value <= self.high and np.isfinite(value))
+
+    def describe(self) -> str:
+        kind = "a whole number" if self.is_whole else "a number"
+        opening = "above" if self.excludes_low else "of at least"
+        upper = "" if self.high == float("inf") else f" and at most {self.high:g}"
+        words = "".join(f", or {word!r}" for word in self.words)
+        return f"{kind} {opening} {self.low:g}{upper}{words}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One of a few words."""
+
+    words: tuple[object, ...]
+
+    def admits(self, value: object) -> bool:
+        return any(type(value) is type(word) and value == word for word in self.words)
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(repr(word) for word in self.words)
+
+
+_RULES: Mapping[str, _Number | _Choice] = {
+    "n_estimators": _Number(1, is_whole=True),
+    "learning_rate": _Number(0, 1, excludes_low=True),
+    "max_leaf_nodes": _Number(2, is_whole=True, words=("auto",)),
+    "gamma1": _Number(0),
+    "gamma2": _Number(0),
+    "min_samples_leaf": _Number(1, is_whole=True, words=("auto",)),
+    "loss": _Choice(("intensity", "cumulative")),
+    "clock": _Choice(("operational", "calendar")),
+    "growth": _Choice(("best", "level")),
+    "splitter": _Choice(("auto", "best", "random")),
+    "n_folds": _Number(2, is_whole=True),
+    "average_folds": _Choice((True, False)),
+    "subsample": _Number(0, 1, excludes_low=True),
+    "colsample": _Number(0, 1, excludes_low=True),
+    "max_bins": _Number(2, 255, is_whole=True),
+    "monotone": _Choice((True, False)),
+    "n_jobs": _Number(-64, is_whole=True, words=(None,)),
+    "verbose": _Number(0, is_whole=True),
+}
+
+
+def check_params(params: Mapping[str, Any]) -> None:
+    """Raise an error that names the first parameter out of its range."""
+    for name, rule in _RULES.items():
+        if not rule.admits(params[name]):
+            raise InvalidParameterError(
+                f"`{name}` must be {rule.describe()}, but it is {params[name]!r}."
+            )
+    _check_validation(params["validation"])
+
+
+def _check_validation(value: object) -> None:
+    is_fraction = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if value is None or value == "cv" or (is_fraction and 0 < float(value) < 1):  # type: ignore[arg-type]
+        return
+    raise InvalidParameterError(
+        f"`validation` must be 'cv', a share between 0 and 1, or None, but it is {value!r}."
+        "\n\nHint: 'cv' cross-validates, 0.2 holds out a fifth of the individuals, None grows "
+        "all `n_estimators` trees on everybody."
+    )
+
+
+def resolve_basis(leaf: object) -> Basis:
+    """Return the family of leaf functions behind a name, or the given one."""
+    families: dict[str, Basis] = {
+        "power": PowerBasis(),
+        "step": StepBasis(),
+        "spline": SplineBasis(),
+    }
+    if isinstance(leaf, str) and leaf in families:
+        return families[leaf]
+    if hasattr(leaf, "place"):
+        return leaf
+    raise InvalidParameterError(
+        f"`leaf` must be 'power', 'step', 'spline' or a basis object, but it is {leaf!r}."
+        "\n\nHint: boostr.basis.PowerBasis((1.0, 1.5)) chooses other exponents."
+    )

@@ -1,0 +1,65 @@
+"""What ``verbose=1`` shows."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import Any, Self
+
+from boostr._kernels.split import find_best_split
+from boostr._optional import require
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """A bar over the trees to come, with the held-out loss; silent unless asked for.
+
+    Runs end early, so the bar counts at most as many trees as could be grown and is closed
+    at once when a run ends.
+    """
+
+    def __init__(self, *, is_shown: bool, n_runs: int, n_rounds: int) -> None:
+        self._bar: Any = None
+        self._n_rounds = n_rounds
+        self._label = ""
+        self._n_done = 0
+        if is_shown:
+            tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
+            self._bar = tqdm.tqdm(total=n_runs * n_rounds, unit="tree", mininterval=0.2)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            if kind is None:
+                self._bar.update(self._bar.total - self._bar.n)
+            self._bar.close()
+
+    def announce(self, stage: str) -> None:
+        """Say what is being done before the first tree."""
+        if self._bar is None:
+            return
+        is_first_use = not getattr(find_best_split, "signatures", True)
+        note = " (first use in this process: loading or compiling kernels)"
+        self._bar.set_description(stage + (note if is_first_use else ""))
+
+    def report(self, label: str, n_trees: int, loss: float) -> None:
+        """Show that a run has grown ``n_trees`` trees."""
+        if self._bar is None:
+            return
+        if label != self._label:
+            self._bar.set_description(label, refresh=False)
+            if self._label:  # the last run may have ended early
+                self._n_done += self._n_rounds
+                self._bar.update(self._n_done - self._bar.n)
+            self._label = label
+        note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
+        self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(self._n_done + n_trees - self._bar.n)
