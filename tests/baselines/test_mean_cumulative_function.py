@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from tests.oracles_mcf import is_at_risk, mean_cumulative_function
+from tests.oracles import is_at_risk, mean_cumulative_function
 
 from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents

@@ -10,11 +10,12 @@ from boostr._engine.binning import BinnedFeatures
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams, LeafProblem, LocalSource, Tree, grow_tree
 from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import IndexArray
 
-__all__ = ["BoostingParams", "Booster"]
+__all__ = ["Booster", "BoostingParams"]
 
 _PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
+_N_CHUNKS = 64  # of individuals, the same for every number of threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class Booster:
         n_threads: int = 1,
     ) -> None:
         self.trees: list[Tree] = []
+        self.total_loss = 0.0  # of all individuals, trained on or not
         self.theta = np.zeros_like(stats.linear)
         self._stats = stats
         self._features = features
@@ -69,7 +71,7 @@ class Booster:
             self._draw_columns(),
             int(self._rng.integers(2**63)),
         ).scaled(self._params.learning_rate)
-        self._add(tree)
+        self.total_loss = self._add(tree)
         self.trees.append(tree)
         return tree
 
@@ -77,19 +79,19 @@ class Booster:
         """Return the summed loss of some individuals."""
         return quadratic_loss(self.theta, self._rows, self._stats.linear, members)
 
-    def _add(self, tree: Tree) -> None:
+    def _add(self, tree: Tree) -> float:
         arguments = (
             self._features.bins,
             self._features.missing_bin,
             tree.nodes,
+            self._stats.linear,
             self._stats.quadratic,
             self.theta,
             self._rows,
         )
         if self._n_threads > 1 and len(self.theta) >= _PARALLEL_FROM:
-            add_tree_parallel(*arguments, 16 * self._n_threads)
-        else:
-            add_tree(*arguments)
+            return add_tree_parallel(*arguments, _N_CHUNKS)
+        return add_tree(*arguments)
 
     def _draw_rows(self) -> IndexArray:
         if self._params.subsample >= 1.0:

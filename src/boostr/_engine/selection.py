@@ -107,7 +107,7 @@ def grow(
     losses = np.empty(n_rounds)
     for index in range(n_rounds):
         booster.step()
-        losses[index] = booster.loss(everybody) / len(task)
+        losses[index] = booster.total_loss / len(task)
         task.report(label, index + 1, np.nan)
     return tuple(booster.trees), losses
 
@@ -186,11 +186,11 @@ def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:
 
 
 def _weigh_by_distance(losses: FloatArray) -> FloatArray:
-    """Return normal densities of the runs' distance from the best, in standard errors."""
+    """Return weights that halve with every third of a standard error from the best run."""
     totals = losses.sum(axis=1)
     differences = losses - losses[np.argmin(totals)]
     error = differences.std(axis=1) * np.sqrt(losses.shape[1])
     excess = totals - totals.min()
     distance = np.divide(excess, error, out=np.zeros_like(excess), where=error > 0)
-    weights = np.exp(-0.5 * distance**2)
+    weights = np.exp(-2.0 * distance)
     return np.asarray(weights / weights.sum())

@@ -61,7 +61,7 @@ SHAPES = (
     Shape(4, 0.3, 0),  # little data, clear groups
     Shape(3, 20, 0),  # groups among many useless features
     Shape(8, 20, 0),  # interactions
-    Shape(2, 20, 1),  # smooth effects
+    Shape(2, 10, 1),  # smooth effects
     Shape(20, 10, 5),  # intricate borders
 )
 
@@ -169,17 +169,33 @@ def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
 def _validate_shapes(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
 ) -> list[ValidatedRun]:
-    base = task.params.growth
+    """Validate all shapes, on one term first where the others may not be needed.
+
+    If the best shape gains nothing from the other terms, neither do the rest; if it does,
+    all shapes are tried again, since the best shape for proportional curves need not be the
+    best for others.
+    """
+    growths = [shape.growth(task.params.growth, len(task)) for shape in shapes]
+    labels = [_name(shape) for shape in shapes]
     narrow = task if term is None else task.restrict(term)
     runs = [
-        validate(narrow, shape.growth(base, len(task)), folds, _name(shape))
-        for shape in shapes
+        validate(narrow, growth, folds, label)
+        for growth, label in zip(growths, labels, strict=True)
     ]
     if term is None:
         return runs
-    best = min(runs, key=lambda run: float(run.curve.min()))
+    losses = [float(run.curve.min()) for run in runs]
+    best = int(np.argmin(losses))
     runs = [run.widen(term, task.stats.n_terms) for run in runs]
-    return [*runs, validate(task, best.growth, folds, f"{best.label}, all terms")]
+    wide = validate(task, growths[best], folds, f"{labels[best]}, all terms")
+    runs.append(wide)
+    if wide.curve.min() < losses[best]:
+        runs += [
+            validate(task, growths[index], folds, f"{labels[index]}, all terms")
+            for index in range(len(growths))
+            if index != best
+        ]
+    return runs
 
 
 def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:

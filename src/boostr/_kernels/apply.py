@@ -68,10 +68,11 @@ def add_tree(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
+    linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
     rows: FloatArray,
-) -> None:
+) -> float:
     """Add one tree to the coefficients and gradients of all individuals.
 
     Parameters
@@ -82,16 +83,24 @@ def add_tree(
         The bin of missing values.
     nodes : Nodes
         The tree; its values are added as they are (already shrunk).
+    linear : (n_individuals, n_terms) float64
+        Every individual's b.
     quadratic : (n_individuals, n_terms or n_terms * (n_terms + 1) / 2) float64
         Diagonal or lower triangle of every individual's H.
     theta : (n_individuals, n_terms) float64
         Coefficients; updated in place.
     rows : (n_individuals, n_channels) float64
         The first ``n_terms`` channels are gradients; updated in place.
+
+    Returns
+    -------
+    float
+        The loss of all individuals after the update, see `quadratic_loss`.
     """
     value = nodes.value
     n_terms = value.shape[1]
     is_diagonal = quadratic.shape[1] == n_terms
+    total = 0.0
     for row in range(x_binned.shape[0]):
         leaf = _leaf_of(x_binned, row, missing_bin, nodes, 0)
         position = 0
@@ -107,6 +116,9 @@ def add_tree(
                 position += 1
             rows[row, term] += quadratic[row, position] * added
             position += 1
+        for term in range(n_terms):
+            total += theta[row, term] * (rows[row, term] - linear[row, term])
+    return 0.5 * total
 
 
 @parallel_kernel
@@ -114,24 +126,31 @@ def add_tree_parallel(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
+    linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
     rows: FloatArray,
     n_chunks: int,
-) -> None:
-    """Do the same on all threads; individuals are independent, so the bits are the same."""
+) -> float:
+    """Do the same on all threads; individuals are independent, so the bits are the same.
+
+    The loss alone depends, in its last bits, on the number of chunks.
+    """
     n_rows = x_binned.shape[0]
+    losses = np.zeros(n_chunks)
     for chunk in numba.prange(n_chunks):
         begin = chunk * n_rows // n_chunks
         end = (chunk + 1) * n_rows // n_chunks
-        add_tree(
+        losses[chunk] = add_tree(
             x_binned[begin:end],
             missing_bin,
             nodes,
+            linear[begin:end],
             quadratic[begin:end],
             theta[begin:end],
             rows[begin:end],
         )
+    return losses.sum()
 
 
 @kernel

@@ -41,28 +41,29 @@ def _accumulate_three(
 
 
 @kernel
-def _accumulate_five(
+def _accumulate_six(
     x_binned: BinArray,
     rows: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
 ) -> None:
-    """Sum five channels (two terms), each held by name."""
+    """Sum six channels (two terms with full curvature), each held by name."""
     flat = out.reshape(-1)
-    stride = out.shape[1] * 5
+    stride = out.shape[1] * 6
     for position in range(members.shape[0]):
         member = members[position]
         first, second, third = rows[member, 0], rows[member, 1], rows[member, 2]
-        fourth, fifth = rows[member, 3], rows[member, 4]
+        fourth, fifth, sixth = rows[member, 3], rows[member, 4], rows[member, 5]
         for slot in range(features.shape[0]):
             bin_index = np.uint64(x_binned[member, features[slot]])
-            cell = np.uint64(slot * stride) + bin_index * np.uint64(5)
+            cell = np.uint64(slot * stride) + bin_index * np.uint64(6)
             flat[cell] += first
             flat[cell + np.uint64(1)] += second
             flat[cell + np.uint64(2)] += third
             flat[cell + np.uint64(3)] += fourth
             flat[cell + np.uint64(4)] += fifth
+            flat[cell + np.uint64(5)] += sixth
 
 
 @kernel
@@ -130,8 +131,8 @@ def accumulate_histograms(
             part = out[first : first + chunk]
             if len(channels) == 3:
                 _accumulate_three(x_binned, rows, block, used, part)
-            elif len(channels) == 5:
-                _accumulate_five(x_binned, rows, block, used, part)
+            elif len(channels) == 6:
+                _accumulate_six(x_binned, rows, block, used, part)
             else:
                 _accumulate_any(x_binned, rows, block, used, channels, part)
 

@@ -20,6 +20,7 @@ SINGLE = 0  # one term per leaf: the best one
 DIAGONAL = 1  # all terms, no interaction between them
 FULL = 2  # all terms, full matrix
 
+_UNSAFE = 1e-6  # determinants below this share of the diagonal's product lose digits
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
@@ -58,6 +59,19 @@ def _forward(sums: FloatArray, factor: FloatArray, n_terms: int, out: FloatArray
 
 
 @kernel
+def _reduction_of_two(sums: FloatArray, penalty: FloatArray) -> float:
+    """Return 1/2 g'(H + S)^-1 g for two terms by determinants, or -1 if that is not safe."""
+    first = sums[2] + penalty[0, 0]
+    mixed = sums[3] + penalty[1, 0]
+    second = sums[4] + penalty[1, 1]
+    determinant = first * second - mixed * mixed
+    if determinant <= _UNSAFE * first * second:
+        return -1.0
+    squares = sums[0] * sums[0] * second + sums[1] * sums[1] * first
+    return 0.5 * (squares - 2.0 * sums[0] * sums[1] * mixed) / determinant
+
+
+@kernel
 def leaf_reduction(
     sums: FloatArray,
     penalty: FloatArray,
@@ -86,7 +100,11 @@ def leaf_reduction(
         Drop of the objective against coefficients of zero; never negative.
     """
     n_terms = penalty.shape[0]
-    if solver == FULL:
+    if solver == FULL and n_terms == 2:
+        reduction = _reduction_of_two(sums, penalty)
+        if reduction >= 0.0:
+            return reduction
+    if solver == FULL and n_terms > 1:
         _cholesky(sums, penalty, n_terms, factor)
         return _forward(sums, factor, n_terms, work)
     best = 0.0
@@ -129,14 +147,16 @@ def solve_leaf(
     factor = np.zeros((n_terms, n_terms))
     work = np.zeros(n_terms)
     out[:] = 0.0
-    reduction = leaf_reduction(sums, penalty, solver, factor, work)
     if solver == FULL:
+        _cholesky(sums, penalty, n_terms, factor)
+        reduction = _forward(sums, factor, n_terms, work)
         for row in range(n_terms - 1, -1, -1):
             value = work[row]
             for inner in range(row + 1, n_terms):
                 value -= factor[inner, row] * out[inner]
             out[row] = value / factor[row, row]
         return reduction
+    reduction = leaf_reduction(sums, penalty, solver, factor, work)
     for term in range(n_terms):
         curvature = sums[n_terms + term] + penalty[term, term]
         if curvature > 0.0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.moments import power_cumulative_moments, power_intensity_moments
-from boostr._kernels.solve import SINGLE
+from boostr._kernels.solve import FULL, SINGLE
 from boostr._typing import FloatArray
 from boostr.basis._base import ClockedEvents, Loss
 from boostr.exceptions import InvalidParameterError
@@ -17,16 +17,20 @@ __all__ = ["PowerBasis"]
 
 @dataclass(frozen=True, slots=True)
 class PowerBasis:
-    """Leaf functions ``beta * s**e``, each leaf with the exponent that suits it best.
+    """Leaf functions that are sums of powers of time, ``sum of beta_e * s**e``.
 
     On the operational clock the exponent 1 means "proportional to everybody else"; larger
-    exponents wear out faster than the others, smaller ones slower. Powers extrapolate.
+    exponents let a leaf wear out faster than the others, or slower. Powers extrapolate.
 
     Parameters
     ----------
     exponents : tuple of float, default=(1.0, 1.5)
         The exponents to choose from. The intensity loss needs all of them above 1/2, since
         the square of the rate of ``s**0.5`` has no finite integral at zero.
+    joint : bool, default=True
+        Whether a leaf may use all exponents together, or only the one that suits it best.
+        Powers resemble each other, so that picking one at a time needs several times as
+        many trees to bend a curve.
 
     Examples
     --------
@@ -37,6 +41,7 @@ class PowerBasis:
     """
 
     exponents: tuple[float, ...] = (1.0, 1.5)
+    joint: bool = True
 
     def __post_init__(self) -> None:
         values = np.asarray(self.exponents, dtype=np.float64)
@@ -59,8 +64,8 @@ class PowerBasis:
 
     @property
     def solver(self) -> int:
-        """One exponent a leaf."""
-        return SINGLE
+        """All exponents of a leaf together, or one of them."""
+        return FULL if self.joint else SINGLE
 
     @property
     def is_increasing(self) -> bool:

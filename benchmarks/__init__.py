@@ -1,0 +1,1 @@
+"""Accuracy and speed of boostr beside other libraries."""

@@ -1,0 +1,155 @@
+"""Integrated squared error of predicted cumulative intensities: ``-m benchmarks.accuracy``.
+
+Every learner sees the same individuals in the same repetition and predicts the same fresh
+ones. boostr runs with default settings; the others are tuned by cross-validation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks._timing import format_table, record
+from benchmarks.libraries import LEARNERS
+from benchmarks.problems import PROBLEMS, Problem
+from boostr.simulate import integrated_squared_error
+
+RESULTS_FILE = "accuracy.jsonl"
+N_TIMES = 201  # of the trapezoid rule
+QUICK_REPETITIONS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Errors of one learner on one data set, one per repetition."""
+
+    errors: tuple[float, ...]
+    seconds: float  # of all fits and predictions
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.errors))
+
+    @property
+    def standard_error(self) -> float:
+        n = len(self.errors)
+        return float(np.std(self.errors, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+
+    def describe(self) -> str:
+        return f"{self.mean:.2f} ± {self.standard_error:.2f}"
+
+
+def score_once(problem: Problem, learner_name: str, repetition: int) -> tuple[float, float]:
+    """Return the mean error over fresh individuals and the seconds it took."""
+    train, test = problem.draw(repetition)
+    times = np.linspace(0.0, test.horizon, N_TIMES)
+    start = time.perf_counter()
+    learner = LEARNERS[learner_name](problem, train, repetition)
+    learner.fit(train.X, train.y)
+    predicted = learner.predict_cumulative(test.X, times)
+    seconds = time.perf_counter() - start
+    errors = integrated_squared_error(predicted, test.truth(times), times)
+    return float(errors.mean()), seconds
+
+
+def score_problem(
+    problem: Problem, learner_names: Sequence[str], repetitions: int
+) -> dict[str, Score]:
+    """Run all learners on the same repetitions of a data set."""
+    scores = {}
+    for name in learner_names:
+        runs = [score_once(problem, name, index) for index in range(repetitions)]
+        errors, seconds = zip(*runs, strict=True)
+        scores[name] = Score(errors, sum(seconds))
+        record(
+            RESULTS_FILE,
+            name="accuracy",
+            dataset=problem.name,
+            learner=name,
+            n_train=problem.n_train,
+            n_test=problem.n_test,
+            errors=errors,
+            mean=scores[name].mean,
+            standard_error=scores[name].standard_error,
+            must_reach=problem.must_reach,
+            aim=problem.aim,
+            seconds=scores[name].seconds,
+        )
+    return scores
+
+
+def describe_problem(problem: Problem, scores: dict[str, Score]) -> str:
+    """Return a table of the learners on one data set."""
+    repetitions = len(next(iter(scores.values())).errors)
+    rows = [
+        [
+            name,
+            f"{score.mean:.2f}",
+            f"{score.standard_error:.2f}",
+            _judge(problem, score) if name == "boostr" else "",
+            f"{score.seconds / repetitions:.2f}",
+        ]
+        for name, score in scores.items()
+    ]
+    title = (
+        f"{problem.name}: {problem.n_train} to train, {problem.n_test} to test, "
+        f"{repetitions} repetitions; must reach {problem.must_reach}, aim {problem.aim}"
+    )
+    header = ["learner", "mean ISE", "s.e.", "verdict", "s per repetition"]
+    return f"{title}\n{format_table(header, rows)}\n"
+
+
+def describe_all(results: dict[str, dict[str, Score]]) -> str:
+    """Return learners against data sets, with the targets below."""
+    learner_names = list(next(iter(results.values())))
+    rows = [
+        [name, *[scores[name].describe() for scores in results.values()]]
+        for name in learner_names
+    ]
+    rows.append(["must reach", *[f"{PROBLEMS[name].must_reach:.1f}" for name in results]])
+    rows.append(["aim", *[f"{PROBLEMS[name].aim:.1f}" for name in results]])
+    return format_table(["mean ISE ± s.e.", *results], rows)
+
+
+def _judge(problem: Problem, score: Score) -> str:
+    if score.mean <= problem.aim:
+        return "met (aim)"
+    return "met" if score.mean <= problem.must_reach else "missed"
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", default=",".join(PROBLEMS), help="comma-separated")
+    parser.add_argument("--learners", default=",".join(LEARNERS), help="comma-separated")
+    parser.add_argument("--repetitions", type=int, help="the same for every data set")
+    parser.add_argument(
+        "--quick", action="store_true", help="one repetition of each; proves that it runs"
+    )
+    arguments = parser.parse_args()
+    for known, asked in ((PROBLEMS, "datasets"), (LEARNERS, "learners")):
+        unknown = set(getattr(arguments, asked).split(",")) - set(known)
+        if unknown:
+            parser.error(f"unknown {asked} {sorted(unknown)}; known: {', '.join(known)}")
+    return arguments
+
+
+def main() -> None:
+    """Run the data sets asked for and print a table after each, then all in one."""
+    arguments = _parse_arguments()
+    results = {}
+    for name in arguments.datasets.split(","):
+        problem = PROBLEMS[name]
+        repetitions = QUICK_REPETITIONS if arguments.quick else problem.repetitions
+        repetitions = arguments.repetitions or repetitions
+        scores = score_problem(problem, arguments.learners.split(","), repetitions)
+        results[name] = scores
+        print(describe_problem(problem, scores), flush=True)
+    print(describe_all(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The parts of ``benchmarks.speed``; each has ``measure(scale) -> list[Finding]``."""

@@ -1,0 +1,106 @@
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+from tests import oracles
+
+from boostr._kernels.histogram import accumulate_histograms, accumulate_histograms_parallel
+
+
+def accumulate(x_binned, rows, members, features, n_channels, n_bins):
+    out = np.full((len(features), n_bins, n_channels), np.nan)
+    channels = (0,) * n_channels
+    accumulate_histograms(x_binned, rows, members, features, channels, out)
+    return out
+
+
+def make_node(rng, n=50, n_features=4, n_bins=7, n_channels=3):
+    x_binned = rng.integers(0, n_bins, (n, n_features)).astype(np.uint8)
+    rows = rng.normal(size=(n, n_channels))
+    members = np.sort(rng.choice(n, n // 2, replace=False)).astype(np.int32)
+    return x_binned, rows, members
+
+
+@pytest.mark.parametrize("n_channels", range(1, 8))
+def test_sums_rows_per_feature_and_bin(rng, n_channels):
+    x_binned, rows, members = make_node(rng, n_channels=n_channels)
+    features = np.array([3, 0, 2], dtype=np.int32)
+    assert_allclose(
+        accumulate(x_binned, rows, members, features, n_channels, 7),
+        oracles.histograms(x_binned, rows, members, features, 7),
+        atol=1e-13,
+    )
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 40),
+    n_features=st.integers(1, 5),
+    n_bins=st.integers(1, 9),
+    n_channels=st.sampled_from([2, 3, 5, 6]),
+)
+def test_any_node_sums_like_loops(seed, n, n_features, n_bins, n_channels):
+    rng = np.random.default_rng(seed)
+    x_binned = rng.integers(0, n_bins, (n + 1, n_features)).astype(np.uint8)
+    rows = rng.normal(size=(n + 1, n_channels))
+    members = rng.integers(0, n + 1, n).astype(np.int32)
+    features = rng.permutation(n_features).astype(np.int32)
+    assert_allclose(
+        accumulate(x_binned, rows, members, features, n_channels, n_bins),
+        oracles.histograms(x_binned, rows, members, features, n_bins),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("n_channels", [3, 4, 5])
+def test_blocks_of_members_and_features_change_nothing(rng, n_channels):
+    # More members than a block holds, and more sums than the first cache does.
+    x_binned, rows, _ = make_node(rng, 2_500, 13, 255, n_channels)
+    members = np.arange(2_500, dtype=np.int32)
+    features = np.arange(13, dtype=np.int32)
+    sums = accumulate(x_binned, rows, members, features, n_channels, 255)
+    expected = [
+        [np.bincount(x_binned[:, f], rows[:, c], 255) for c in range(n_channels)]
+        for f in features
+    ]
+    assert np.array_equal(sums, np.swapaxes(expected, 1, 2))
+
+
+def test_only_the_first_channels_are_summed(rng):
+    x_binned, rows, members = make_node(rng, n_channels=6)
+    features = np.arange(4, dtype=np.int32)
+    sums = accumulate(x_binned, rows, members, features, 2, 7)
+    everything = oracles.histograms(x_binned, rows, members, features, 7)
+    assert_allclose(sums, everything[:, :, :2], atol=1e-13)
+
+
+def test_no_members_give_zeros(rng):
+    x_binned, rows, members = make_node(rng)
+    features = np.arange(4, dtype=np.int32)
+    sums = accumulate(x_binned, rows, members[:0], features, 3, 7)
+    assert np.array_equal(sums, np.zeros((4, 7, 3)))
+
+
+def test_subtraction_gives_the_sibling(rng):
+    x_binned, rows, members = make_node(rng)
+    features = np.arange(4, dtype=np.int32)
+    whole, left, right = (
+        accumulate(x_binned, rows, part, features, 3, 7)
+        for part in (members, members[:10], members[10:])
+    )
+    assert_allclose(whole - left, right, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 3, 7])
+@pytest.mark.parametrize("n_channels", [2, 3, 5])
+def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
+    x_binned, rows, members = make_node(rng, 3_000, 5, 40, n_channels)
+    features = np.arange(5, dtype=np.int32)
+    serial = accumulate(x_binned, rows, members, features, n_channels, 40)
+    parallel = np.full_like(serial, np.nan)
+    channels = (0,) * n_channels
+    accumulate_histograms_parallel(
+        x_binned, rows, members, features, channels, parallel, n_chunks
+    )
+    assert np.array_equal(serial, parallel)

@@ -1,0 +1,238 @@
+"""Obvious versions of everything fast: loops, dense quadrature, exhaustive search.
+
+Nothing here may come from `boostr._kernels`. Leaf problems are named by words: "single" (the
+best term alone), "diagonal" (all terms, no interaction) and "full".
+"""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.integrate import quad_vec
+from scipy.optimize import isotonic_regression
+
+# --- The mean cumulative function, one individual and time at a time ------------------------
+
+
+def is_at_risk(windows, time):
+    return any(start < time <= stop for start, stop in windows)
+
+
+def mean_cumulative_function(windows, events, costs, weights):
+    """Give times, at risk, estimate and robust variance; every argument is a list."""
+    times = sorted({time for own in events for time in own})
+    residuals = np.zeros(len(windows))
+    rows, estimate = [], 0.0
+    for time in times:
+        at_risk = [is_at_risk(own, time) for own in windows]
+        cost = [
+            sum(c for t, c in zip(own, own_costs, strict=True) if t == time)
+            for own, own_costs in zip(events, costs, strict=True)
+        ]
+        n_at_risk = np.dot(weights, at_risk)
+        mean_cost = np.dot(weights, cost) / n_at_risk
+        estimate += mean_cost
+        for i, own_cost in enumerate(cost):
+            residuals[i] += at_risk[i] * (own_cost - mean_cost) / n_at_risk
+        rows.append((time, n_at_risk, estimate, np.dot(weights, residuals**2)))
+    return tuple(np.array(rows).reshape(-1, 4).T)
+
+
+# --- Statistics of one individual, by quadrature --------------------------------------------
+
+
+def polynomial_pieces(edges, pieces):
+    """Return the function, from the left, whose pieces are polynomials of s - edge."""
+
+    def function(time):
+        piece = np.searchsorted(edges, time, side="left") - 1
+        if piece < 0:
+            return np.zeros(pieces.shape[1])
+        distance = time - edges[piece]
+        return np.array([np.polyval(term[::-1], distance) for term in pieces[piece]])
+
+    return function
+
+
+def accumulated(function, windows, time):
+    """Return A: what the function has gained up to a time while it was observed."""
+    return sum(
+        function(np.clip(time, start, stop)) - function(start) for start, stop in windows
+    )
+
+
+def counted(times, costs, time):
+    """Return N: what has been counted before a time."""
+    return sum(cost for event, cost in zip(times, costs, strict=True) if event < time)
+
+
+def integrate_observed(integrand, windows, breaks):
+    """Integrate over the windows, piece by piece between the breaks."""
+    total = 0.0
+    for start, stop in windows:
+        inside = sorted({b for b in breaks if start < b < stop})
+        points = [start, *inside, stop]
+        for begin, end in zip(points[:-1], points[1:], strict=True):
+            # The rule reads the inside only: the integrand may jump at the breaks.
+            total += quad_vec(
+                integrand, begin, end, epsabs=1e-10, epsrel=1e-10, quadrature="gk15"
+            )[0]
+    return total
+
+
+def intensity_statistics(rates, windows, times, costs, breaks=()):
+    """Return b and H of least squares on the rate."""
+    linear = sum(c * rates(t) for t, c in zip(times, costs, strict=True))
+    quadratic = integrate_observed(
+        lambda s: np.outer(rates(s), rates(s)), windows, [*breaks, *times]
+    )
+    return linear, quadratic
+
+
+def cumulative_statistics(function, windows, times, costs, breaks=()):
+    """Return b and H of the squared distance of N and A."""
+
+    def integrand(time):
+        curve = accumulated(function, windows, time)
+        return np.vstack([counted(times, costs, time) * curve, np.outer(curve, curve)])
+
+    both = integrate_observed(integrand, windows, [*breaks, *times])
+    return both[0], both[1:]
+
+
+# --- Matrices in pieces -----------------------------------------------------------------------
+
+
+def lower_triangle(matrix):
+    """Return the lower triangle, row by row."""
+    return np.array([matrix[i][j] for i in range(len(matrix)) for j in range(i + 1)])
+
+
+def full_matrix(triangle, n_terms):
+    """Return the symmetric matrix with a given lower triangle."""
+    matrix = np.zeros((n_terms, n_terms))
+    values = iter(triangle)
+    for row in range(n_terms):
+        for column in range(row + 1):
+            matrix[row, column] = matrix[column, row] = next(values)
+    return matrix
+
+
+# --- Leaves -----------------------------------------------------------------------------------
+
+
+def objective(beta, gradient, hessian):
+    """Return g'beta + 1/2 beta'H beta."""
+    return gradient @ beta + 0.5 * beta @ hessian @ beta
+
+
+def solve_leaf(gradient, hessian, penalty, kind):
+    """Return the best coefficients of a leaf and how far they lower the objective."""
+    matrix = hessian + penalty
+    n_terms = len(gradient)
+    if kind == "full":
+        beta = np.linalg.lstsq(matrix, -gradient, rcond=1e-11)[0]
+        return beta, -objective(beta, gradient, matrix)
+    diagonal = np.diag(np.diag(matrix))
+    alone = np.zeros((n_terms, n_terms))
+    for term in range(n_terms):
+        if diagonal[term, term] > 0:
+            alone[term, term] = -gradient[term] / diagonal[term, term]
+    if kind == "diagonal":
+        beta = alone.sum(axis=0)
+    else:
+        beta = min(alone, key=lambda one: objective(one, gradient, diagonal))
+    return beta, -objective(beta, gradient, diagonal)
+
+
+# --- Histograms, partitions, splits -----------------------------------------------------------
+
+
+def histograms(x_binned, rows, members, features, n_bins):
+    """Sum rows per feature and bin."""
+    out = np.zeros((len(features), n_bins, rows.shape[1]))
+    for slot, feature in enumerate(features):
+        for member in members:
+            out[slot, x_binned[member, feature]] += rows[member]
+    return out
+
+
+def partition(x_binned, feature, goes_left, members):
+    """Return the members on the left and those on the right, in the order given."""
+    left = [m for m in members if goes_left[x_binned[m, feature]]]
+    right = [m for m in members if not goes_left[x_binned[m, feature]]]
+    return left, right
+
+
+def split_gain(is_left, gradients, hessians, penalty, kind):
+    """Return the drop of the objective when a node is cut in two."""
+    return (
+        solve_leaf(gradients[is_left].sum(0), hessians[is_left].sum(0), penalty, kind)[1]
+        + solve_leaf(gradients[~is_left].sum(0), hessians[~is_left].sum(0), penalty, kind)[
+            1
+        ]
+        - solve_leaf(gradients.sum(0), hessians.sum(0), penalty, kind)[1]
+    )
+
+
+def left_sets(n_values, is_categorical):
+    """Yield every set of bins that a split may send left."""
+    if not is_categorical:
+        yield from (range(last + 1) for last in range(n_values))
+        return
+    for size in range(1, n_values + 1):
+        yield from combinations(range(n_values), size)
+
+
+def best_gain(bins, n_values, missing_bin, is_categorical, individuals, leaf, min_count=1):
+    """Try every split of one feature and both sides for missing; return the best gain.
+
+    ``individuals`` is (gradients, hessians), ``leaf`` is (penalty, kind). Minus infinity
+    where no split leaves enough on both sides.
+    """
+    best = -np.inf
+    for left in left_sets(n_values, is_categorical):
+        for missing_left in (False, True):
+            is_left = np.isin(bins, list(left)) | ((bins == missing_bin) & missing_left)
+            if min(is_left.sum(), (~is_left).sum()) >= min_count:
+                best = max(best, split_gain(is_left, *individuals, *leaf))
+    return best
+
+
+# --- Trees ------------------------------------------------------------------------------------
+
+
+def find_leaf(nodes, bins, missing_bin, root=0):
+    """Walk one row of bins down a tree."""
+    node = root
+    while nodes.feature[node] >= 0:
+        value = int(bins[nodes.feature[node]])
+        chosen = nodes.category_set[node]
+        if value == missing_bin:
+            is_left = nodes.missing_left[node]
+        elif chosen >= 0:
+            words = [int(word) for word in nodes.categories[chosen]]
+            bits = sum(word << (32 * place) for place, word in enumerate(words))
+            is_left = bits >> value & 1
+        else:
+            is_left = value <= nodes.bin_threshold[node]
+        node = root + nodes.left_child[node] + (0 if is_left else 1)
+    return node
+
+
+# --- Bins and monotone sequences --------------------------------------------------------------
+
+
+def bin_column(values, thresholds, missing_bin):
+    """Return the number of thresholds below each value."""
+    bins = np.searchsorted(thresholds, values, side="left")
+    return np.where(np.isnan(values), missing_bin, bins)
+
+
+def project_monotone(curve, n_pooled):
+    """Project the first part of a curve; let the rest rise with its running maximum."""
+    inside = np.maximum(isotonic_regression(curve[:n_pooled]).x, 0.0)
+    rises = [
+        max(0.0, np.max(curve[n_pooled : k + 1] - curve[n_pooled - 1]))
+        for k in range(n_pooled, len(curve))
+    ]
+    return np.concatenate([inside, inside[-1] + np.array(rises)])
