@@ -73,6 +73,8 @@ def record(file_name: str, **fields: Any) -> None:
     """Append one measurement to a file in ``benchmarks/results``."""
     RESULTS.mkdir(exist_ok=True)
     when = datetime.now(UTC).isoformat(timespec="seconds")
+    # JSON has no NaN.
+    fields = {name: None if value != value else value for name, value in fields.items()}
     line = json.dumps({**fields, "when": when, **describe_environment()})
     with (RESULTS / file_name).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")

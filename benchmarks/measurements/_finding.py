@@ -42,13 +42,17 @@ class Finding:
     def at_most(
         cls, name: str, value: float, unit: str, limit: float, **rest: Any
     ) -> Finding:
-        return cls(name, value, unit, f"<= {limit:g} {unit}", value <= limit, **rest)
+        return cls(
+            name, value, unit, f"<= {limit:g} {unit}".rstrip(), value <= limit, **rest
+        )
 
     @classmethod
     def at_least(
         cls, name: str, value: float, unit: str, limit: float, **rest: Any
     ) -> Finding:
-        return cls(name, value, unit, f">= {limit:g} {unit}", value >= limit, **rest)
+        return cls(
+            name, value, unit, f">= {limit:g} {unit}".rstrip(), value >= limit, **rest
+        )
 
     @property
     def verdict(self) -> str:

@@ -36,10 +36,10 @@ def draw_events(X: FloatArray, mean_events: float = 2.0, seed: int = 1) -> Recur
 
     rng = np.random.default_rng(seed)
     ends = rng.uniform(0.5, 1.0, len(X))
-    # Three features matter; the mean of the factor is 1, that of the ends 0.75.
-    factor = 0.25 + 0.75 * (X[:, 0] > 0.5) + 0.75 * X[:, 1] * (X[:, 2] > 0.5) * 4 / 1.5 / 2
-    factor /= factor.mean()
-    counts = rng.poisson(mean_events / 0.75 * factor * ends)
+    # Three features matter: a jump, and a slope where the third is high.
+    factor = 0.25 + (X[:, 0] > 0.5) + X[:, 1] * (X[:, 2] > 0.5)
+    expected = factor * ends
+    counts = rng.poisson(mean_events * expected / expected.mean())
     owner = np.repeat(np.arange(len(X)), counts)
     times = ends[owner] * (1.0 - rng.random(len(owner)))
     times = times[np.lexsort((times, owner))]

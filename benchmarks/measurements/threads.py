@@ -8,11 +8,13 @@ import numpy as np
 from benchmarks._timing import alternate, median_ratio
 from benchmarks.measurements._finding import Finding, Scale
 from benchmarks.measurements._workload import (
+    FloatArray,
     compile_kernels,
     draw_events,
     draw_features,
     make_boostr,
 )
+from boostr import BoostR
 
 _LIMIT = 1.6
 _N_COMPARED = 20_000  # individuals whose predictions are compared
@@ -44,7 +46,7 @@ def measure(scale: Scale) -> list[Finding]:
     ]
 
 
-def _compare_bits(one: object, two: object, X: np.ndarray) -> Finding:
+def _compare_bits(one: BoostR, two: BoostR, X: FloatArray) -> Finding:
     times = np.linspace(0.1, 1.0, 10)
     first, second = (model.predict_cumulative(X, times) for model in (one, two))
     n_different = int(np.count_nonzero(first != second))

@@ -28,7 +28,7 @@ def require(module: str, *, extra: str, feature: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.split(".")[0]
+        package = module.split(".", maxsplit=1)[0]
         raise MissingDependencyError(
             f"{feature} needs {package}, which is not installed.\n\n"
             f"Hint: pip install 'boostr[{extra}]'"

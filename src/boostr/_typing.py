@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 SingleArray: TypeAlias = NDArray[np.float32]
 IndexArray: TypeAlias = NDArray[np.int32]
+PositionArray: TypeAlias = NDArray[np.intp]
 OffsetArray: TypeAlias = NDArray[np.int64]
 BinArray: TypeAlias = NDArray[np.uint8]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.engine.histories import AWKWARD, clocked
 
+from boostr._kernels.solve import FULL, SINGLE
 from boostr.basis import PowerBasis
 from boostr.exceptions import InvalidParameterError
 
@@ -71,3 +72,8 @@ def test_powers_rise():
 
 def test_there_is_a_term_per_exponent():
     assert PowerBasis((1.0, 2.0, 3.0)).n_terms == 3
+
+
+@pytest.mark.parametrize(("joint", "solver"), [(True, FULL), (False, SINGLE)])
+def test_a_leaf_uses_all_exponents_or_the_best_one(joint, solver):
+    assert PowerBasis((1.0, 2.0), joint=joint).solver == solver

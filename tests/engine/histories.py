@@ -8,6 +8,8 @@ from boostr.data import RecurrentEvents
 
 FAMILIES = {
     "power": PowerBasis((0.8, 1.0, 1.5)),
+    "single power": PowerBasis((0.8, 1.0, 1.5), joint=False),
+    "one power": PowerBasis((1.0,)),
     "step": StepBasis(4),
     "spline": SplineBasis(2),
     "broken line": SplineBasis(2, order=1),

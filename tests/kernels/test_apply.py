@@ -78,8 +78,10 @@ def make_state(rng, n, n_terms, is_diagonal):
         quadratic = np.array([np.diag(h) for h in hessians])
     else:
         quadratic = np.array([oracles.lower_triangle(h) for h in hessians])
-    theta, rows = rng.normal(size=(n, n_terms)), rng.normal(size=(n, n_terms + 2))
-    return hessians, quadratic, theta, rows
+    theta, linear = rng.normal(size=(2, n, n_terms))
+    gradients = np.einsum("itu,iu->it", hessians, theta) - linear
+    rows = np.hstack([gradients, rng.normal(size=(n, 2))])
+    return hessians, linear, quadratic, theta, rows
 
 
 def walk(nodes, bins, root=0):
@@ -139,9 +141,9 @@ def test_threads_sum_to_the_same_bits(rng, n_chunks):
 def test_a_tree_adds_to_the_coefficients(rng, is_diagonal, n_terms):
     nodes, _ = make_trees(rng, [4], n_terms)
     bins = make_bins(rng, 30)
-    _, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
+    _, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
     expected = theta + nodes.value[walk(nodes, bins)]
-    add_tree(bins, MISSING, nodes, quadratic, theta, rows)
+    add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
     assert_allclose(theta, expected)
 
 
@@ -150,10 +152,10 @@ def test_a_tree_adds_to_the_coefficients(rng, is_diagonal, n_terms):
 def test_a_tree_adds_curvature_times_value_to_the_gradients(rng, is_diagonal, n_terms):
     nodes, _ = make_trees(rng, [4], n_terms)
     bins = make_bins(rng, 30)
-    hessians, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
+    hessians, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
     change = np.einsum("itu,iu->it", hessians, nodes.value[walk(nodes, bins)])
     expected = rows + np.pad(change, [(0, 0), (0, 2)])
-    add_tree(bins, MISSING, nodes, quadratic, theta, rows)
+    add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
     assert_allclose(rows, expected, atol=1e-12)
 
 
@@ -161,17 +163,39 @@ def test_a_tree_adds_curvature_times_value_to_the_gradients(rng, is_diagonal, n_
 def test_threads_add_the_same_bits(rng, n_chunks):
     nodes, _ = make_trees(rng, [4], 3)
     bins = make_bins(rng, 200)
-    _, quadratic, theta, rows = make_state(rng, 200, 3, is_diagonal=False)
+    _, linear, quadratic, theta, rows = make_state(rng, 200, 3, is_diagonal=False)
     serial = theta.copy(), rows.copy()
-    add_tree(bins, MISSING, nodes, quadratic, *serial)
-    add_tree_parallel(bins, MISSING, nodes, quadratic, theta, rows, n_chunks)
+    add_tree(bins, MISSING, nodes, linear, quadratic, *serial)
+    add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, rows, n_chunks)
     assert np.array_equal(np.hstack(serial), np.hstack([theta, rows]))
 
 
+def total_loss(theta, linear, hessians):
+    return sum(
+        oracles.objective(own, -b, hessian)
+        for own, b, hessian in zip(theta, linear, hessians, strict=True)
+    )
+
+
+@pytest.mark.parametrize("n_terms", [1, 3])
+def test_adding_a_tree_returns_the_loss_afterwards(rng, n_terms):
+    nodes, _ = make_trees(rng, [4], n_terms)
+    bins = make_bins(rng, 30)
+    hessians, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, False)
+    loss = add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
+    assert_allclose(loss, total_loss(theta, linear, hessians))
+
+
+def test_threads_return_the_same_loss(rng):
+    nodes, _ = make_trees(rng, [4], 2)
+    bins = make_bins(rng, 90)
+    hessians, linear, quadratic, theta, rows = make_state(rng, 90, 2, False)
+    loss = add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, rows, 7)
+    assert_allclose(loss, total_loss(theta, linear, hessians))
+
+
 def test_the_loss_is_the_quadratic_of_the_members(rng):
-    hessians, _, theta, _ = make_state(rng, 20, 3, is_diagonal=False)
-    linear = rng.normal(size=(20, 3))
-    rows = np.einsum("itu,iu->it", hessians, theta) - linear
+    hessians, linear, _, theta, rows = make_state(rng, 20, 3, is_diagonal=False)
     members = np.array([3, 5, 19], dtype=np.int32)
-    expected = sum(oracles.objective(theta[i], -linear[i], hessians[i]) for i in members)
+    expected = total_loss(theta[members], linear[members], hessians[members])
     assert_allclose(quadratic_loss(theta, rows, linear, members), expected)

@@ -53,7 +53,7 @@ def test_any_node_sums_like_loops(seed, n, n_features, n_bins, n_channels):
     )
 
 
-@pytest.mark.parametrize("n_channels", [3, 4, 5])
+@pytest.mark.parametrize("n_channels", [3, 4, 6])
 def test_blocks_of_members_and_features_change_nothing(rng, n_channels):
     # More members than a block holds, and more sums than the first cache does.
     x_binned, rows, _ = make_node(rng, 2_500, 13, 255, n_channels)
@@ -93,7 +93,7 @@ def test_subtraction_gives_the_sibling(rng):
 
 
 @pytest.mark.parametrize("n_chunks", [1, 2, 3, 7])
-@pytest.mark.parametrize("n_channels", [2, 3, 5])
+@pytest.mark.parametrize("n_channels", [2, 3, 6])
 def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
     x_binned, rows, members = make_node(rng, 3_000, 5, 40, n_channels)
     features = np.arange(5, dtype=np.int32)

@@ -34,7 +34,8 @@ class Node:
         roots = rng.normal(size=(n, 2, n_terms))
         hessians = np.einsum("irt,iru->itu", roots, roots)
         penalty = rng.choice([0.0, 1.0]) * np.eye(n_terms)
-        gradients = rng.normal(size=(n, n_terms))
+        # Gradients are H theta - b, and b lies in the range of H: no objective is unbounded.
+        gradients = np.einsum("itu,iu->it", hessians, rng.normal(size=(n, n_terms)))
         return cls(bins, gradients, hessians, penalty, kind, is_categorical)
 
     @classmethod
@@ -199,6 +200,17 @@ def test_a_feature_that_is_all_missing_gives_no_split():
 
 def test_equal_sides_are_rounding_not_structure():
     node = Node.groups([0, 0, 1, 1, 3, 3], [0.1] * 6)
+    assert node.find() == -1.0
+
+
+@pytest.mark.parametrize("distance", [1e-1, 1e-2, 2e-3, 1e-4])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 7.0])
+def test_equal_sides_of_two_similar_terms_are_rounding_not_structure(scale, distance):
+    # Everybody has the same two curves, nearly proportional to each other.
+    hessian = scale * np.array([[1.0, 1.5], [1.5, 2.25 * (1.0 + distance)]])
+    gradient = -hessian @ np.array([1.1, -0.7])
+    individuals = np.array([gradient] * 7), np.array([hessian] * 7)
+    node = Node([0, 0, 1, 1, 1, 3, 4], *individuals, np.zeros((2, 2)), "full")
     assert node.find() == -1.0
 
 

@@ -9,18 +9,12 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["inline_kernel", "kernel", "parallel_kernel"]
+__all__ = ["kernel", "parallel_kernel"]
 
 
 def kernel(function: F) -> F:
     """Compile one serial kernel; the machine code is cached on disk."""
     jit = numba.njit(cache=True, nogil=True, error_model="numpy")
-    return cast("F", jit(function))
-
-
-def inline_kernel(function: F) -> F:
-    """Compile a small function that other kernels call in their inner loops."""
-    jit = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
     return cast("F", jit(function))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,8 +35,9 @@ class _Number:
         kind = numbers.Integral if self.is_whole else numbers.Real
         if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
             return False
-        is_above = value > self.low if self.excludes_low else value >= self.low
-        return bool(is_above and value <= self.high and np.isfinite(value))
+        number = float(value)
+        is_above = number > self.low if self.excludes_low else number >= self.low
+        return is_above and number <= self.high and math.isfinite(number)
 
     def describe(self) -> str:
         kind = "a whole number" if self.is_whole else "a number"

@@ -1,0 +1,55 @@
+# `make demo` and `make test` are all the set-up there is: both make the virtual environment
+# if it is not there yet. They need Python 3.11 or later and the package registry.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types imports unit nojit bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
+
+$(VENV)/.user: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	touch $@
+
+$(VENV)/.developer: $(VENV)/.user
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.user
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+demo: $(VENV)/.user  ## simulate a fleet, fit, rank the machines, save a picture
+	$(BIN)/python examples/plot_fleet.py
+
+test: lint types imports unit nojit  ## everything that is checked
+
+lint: $(VENV)/.developer  ## style and spelling
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/codespell src tests benchmarks examples docs README.md
+
+types: $(VENV)/.developer  ## types, strictly
+	$(BIN)/mypy
+
+imports: $(VENV)/.developer  ## who may import whom
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.developer  ## tests and the examples in docstrings and README
+	$(BIN)/python -m pytest -q -n 2
+
+nojit: $(VENV)/.developer  ## the same kernels as plain Python, and the share of lines run
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not slow" --cov --cov-report=term:skip-covered
+
+bench: $(VENV)/.bench  ## accuracy and speed beside other libraries
+	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.speed
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
