@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import platform
 import time
@@ -73,8 +74,7 @@ def record(file_name: str, **fields: Any) -> None:
     """Append one measurement to a file in ``benchmarks/results``."""
     RESULTS.mkdir(exist_ok=True)
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    # JSON has no NaN.
-    fields = {name: None if value != value else value for name, value in fields.items()}
+    fields = {name: _drop_nan(value) for name, value in fields.items()}
     line = json.dumps({**fields, "when": when, **describe_environment()})
     with (RESULTS / file_name).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
@@ -92,6 +92,11 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for line in lines
     ]
     return "\n".join([texts[0], "-" * max(map(len, texts)), *texts[1:]])
+
+
+def _drop_nan(value: Any) -> Any:
+    """Return None for NaN, which JSON does not have."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _find_version(package: str) -> str | None:

@@ -10,8 +10,8 @@ that. The law is known here, so that we can see whether the model finds it.
 # %%
 # The data
 # --------
-# Events as a long table, one row per failure and one for the end of follow-up; features as a
-# table with one row per pump.
+# Events as a long table, one row per failure and one for the end of follow-up; features as
+# a table with one row per pump.
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -63,7 +63,8 @@ print("\nShare of the gain:", importance.round(2).to_dict())
 new_features, new_failures, new_truth = make_fleet(1000, seed=2)
 error = np.abs(model.predict(new_features, horizon=HORIZON) - new_truth).mean()
 naive = np.abs(truth.mean() - new_truth).mean()
-print(f"Mean error on 1000 new pumps: {error:.2f} failures; of the fleet's average: {naive:.2f}")
+print(f"Mean error on 1000 new pumps: {error:.2f} failures")
+print(f"Error of the fleet's average: {naive:.2f} failures")
 
 # %%
 # Look
@@ -77,13 +78,15 @@ left.set_title("The fleet: mean cumulative function")
 days = np.linspace(0.0, HORIZON, 101)
 chosen = [ranking.index[place] for place in (0, len(ranking) // 2, -1)]
 curves = model.predict_cumulative(features.loc[chosen], days)
-for colour, pump, curve in zip(("#D55E00", "#0072B2", "#009E73"), chosen, curves, strict=True):
+colours = ("#D55E00", "#0072B2", "#009E73")
+for colour, pump, curve in zip(colours, chosen, curves, strict=True):
     own = y[np.flatnonzero(y.ids == pump)]
     steps = np.concatenate([[0.0], own.times, own.end])
     counts = np.append(np.arange(len(own.times) + 1), len(own.times))
     right.plot(days, curve, color=colour, linewidth=2, label=f"{pump}, predicted")
     right.step(steps, counts, color=colour, where="post", linestyle=":", label="observed")
-right.set(xlabel="Time (days)", ylabel="Cumulative failures", xlim=(0, HORIZON), ylim=(0, None))
+right.set(xlabel="Time (days)", ylabel="Cumulative failures")
+right.set(xlim=(0, HORIZON), ylim=(0, None))
 right.set_title("Three pumps: most, average and least at risk")
 right.legend(frameon=False, ncols=1)
 

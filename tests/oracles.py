@@ -1,16 +1,17 @@
 """Obvious versions of everything fast: loops, dense quadrature, exhaustive search.
 
-Nothing here may come from `boostr._kernels`. Leaf problems are named by words: "single" (the
-best term alone), "diagonal" (all terms, no interaction) and "full".
+Nothing here may come from `boostr._kernels`. Leaf problems are named by words: "single"
+(the best term alone), "diagonal" (all terms, no interaction) and "full".
 """
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from scipy.integrate import quad_vec
 from scipy.optimize import isotonic_regression
 
-# --- The mean cumulative function, one individual and time at a time ------------------------
+# --- The mean cumulative function, one individual and time at a time
+# ------------------------
 
 
 def is_at_risk(windows, time):
@@ -37,7 +38,8 @@ def mean_cumulative_function(windows, events, costs, weights):
     return tuple(np.array(rows).reshape(-1, 4).T)
 
 
-# --- Statistics of one individual, by quadrature --------------------------------------------
+# --- Statistics of one individual, by quadrature
+# --------------------------------------------
 
 
 def polynomial_pieces(edges, pieces):
@@ -71,7 +73,7 @@ def integrate_observed(integrand, windows, breaks):
     for start, stop in windows:
         inside = sorted({b for b in breaks if start < b < stop})
         points = [start, *inside, stop]
-        for begin, end in zip(points[:-1], points[1:], strict=True):
+        for begin, end in pairwise(points):
             # The rule reads the inside only: the integrand may jump at the breaks.
             total += quad_vec(
                 integrand, begin, end, epsabs=1e-10, epsrel=1e-10, quadrature="gk15"
@@ -99,7 +101,8 @@ def cumulative_statistics(function, windows, times, costs, breaks=()):
     return both[0], both[1:]
 
 
-# --- Matrices in pieces -----------------------------------------------------------------------
+# --- Matrices in pieces
+# -----------------------------------------------------------------------
 
 
 def lower_triangle(matrix):
@@ -117,7 +120,8 @@ def full_matrix(triangle, n_terms):
     return matrix
 
 
-# --- Leaves -----------------------------------------------------------------------------------
+# --- Leaves
+# -----------------------------------------------------------------------------------
 
 
 def objective(beta, gradient, hessian):
@@ -144,7 +148,8 @@ def solve_leaf(gradient, hessian, penalty, kind):
     return beta, -objective(beta, gradient, diagonal)
 
 
-# --- Histograms, partitions, splits -----------------------------------------------------------
+# --- Histograms, partitions, splits
+# -----------------------------------------------------------
 
 
 def histograms(x_binned, rows, members, features, n_bins):
@@ -198,7 +203,8 @@ def best_gain(bins, n_values, missing_bin, is_categorical, individuals, leaf, mi
     return best
 
 
-# --- Trees ------------------------------------------------------------------------------------
+# --- Trees
+# ------------------------------------------------------------------------------------
 
 
 def find_leaf(nodes, bins, missing_bin, root=0):
@@ -219,7 +225,8 @@ def find_leaf(nodes, bins, missing_bin, root=0):
     return node
 
 
-# --- Bins and monotone sequences --------------------------------------------------------------
+# --- Bins and monotone sequences
+# --------------------------------------------------------------
 
 
 def bin_column(values, thresholds, missing_bin):

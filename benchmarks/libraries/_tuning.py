@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,10 @@ N_FOLDS = 5
 
 _LEAVES = (3, 6, 12, 24)
 _LEAST_MEMBERS = (20, 5, 50)  # the first is what numbers of leaves are compared with
-_SEARCH_RATE = 0.15  # shapes are compared with larger steps, which take fewer trees
-_SEARCH_ROUNDS = 80
+_SEARCH_RATE = 0.2  # shapes are compared with larger steps, which take fewer trees
+_SEARCH_ROUNDS = 60
 _EXTRA_ROUNDS = 60
+_MAX_ROUNDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,25 @@ def tune(held_out_loss: HeldOutLoss) -> tuple[TreeShape, int]:
     best = min(curves, key=lambda shape: curves[shape].min())
     n_search = int(np.argmin(curves[best])) + 1
     n_rounds = round(n_search * _SEARCH_RATE / LEARNING_RATE) + _EXTRA_ROUNDS
-    return best, int(np.argmin(held_out_loss(best, LEARNING_RATE, n_rounds))) + 1
+    curve = _run_past_minimum(held_out_loss, best, LEARNING_RATE, n_rounds)
+    return best, int(np.argmin(curve)) + 1
 
 
-def _search(held_out_loss: HeldOutLoss, shapes: list[TreeShape]) -> dict[Any, FloatArray]:
-    return {shape: held_out_loss(shape, _SEARCH_RATE, _SEARCH_ROUNDS) for shape in shapes}
+def _search(
+    held_out_loss: HeldOutLoss, shapes: list[TreeShape]
+) -> dict[TreeShape, FloatArray]:
+    return {
+        shape: _run_past_minimum(held_out_loss, shape, _SEARCH_RATE, _SEARCH_ROUNDS)
+        for shape in shapes
+    }
+
+
+def _run_past_minimum(
+    held_out_loss: HeldOutLoss, shape: TreeShape, rate: float, n_rounds: int
+) -> FloatArray:
+    """Double the number of rounds until the held-out loss has turned (or 1,000)."""
+    curve = held_out_loss(shape, rate, n_rounds)
+    while np.argmin(curve) >= 0.9 * n_rounds and n_rounds < _MAX_ROUNDS:
+        n_rounds = min(2 * n_rounds, _MAX_ROUNDS)
+        curve = held_out_loss(shape, rate, n_rounds)
+    return curve

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -38,7 +40,7 @@ def test_functions_are_the_integrals_of_their_rates(basis):
         for term in range(basis.n_terms):
             area = sum(
                 quad(lambda s, term=term: basis.rates(np.array([s]))[0, term], a, b)[0]
-                for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+                for a, b in pairwise(cuts)
             )
             assert_allclose(basis.evaluate(np.array([time]))[0, term], area, atol=1e-9)
 

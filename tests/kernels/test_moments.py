@@ -133,7 +133,8 @@ def test_the_cumulative_curve_rests_during_a_gap():
 @pytest.mark.parametrize("start", [1e3, 1e4, 1e5, 1e6])
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
 def test_short_windows_late_in_time_keep_their_digits(exponent, start):
-    # On (start, start + 1] the curve is exponent * start^(exponent - 1) * (s - start), nearly.
+    # On (start, start + 1] the curve is exponent * start^(exponent - 1) * (s - start),
+    # nearly.
     history = ([(start, start + 1.0)], [], [])
     _, quadratic = power_moments(clocked([history]), "cumulative", [exponent])
     slope = exponent * start ** (exponent - 1.0)

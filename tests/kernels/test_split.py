@@ -34,7 +34,8 @@ class Node:
         roots = rng.normal(size=(n, 2, n_terms))
         hessians = np.einsum("irt,iru->itu", roots, roots)
         penalty = rng.choice([0.0, 1.0]) * np.eye(n_terms)
-        # Gradients are H theta - b, and b lies in the range of H: no objective is unbounded.
+        # Gradients are H theta - b, and b lies in the range of H: no objective is
+        # unbounded.
         gradients = np.einsum("itu,iu->it", hessians, rng.normal(size=(n, n_terms)))
         return cls(bins, gradients, hessians, penalty, kind, is_categorical)
 

@@ -50,7 +50,7 @@ class BinMapper:
         is_categorical: BoolArray | None = None,
         n_categories: IndexArray | None = None,
     ) -> BinMapper:
-        """Choose thresholds: between all distinct values, or at quantiles if there are more.
+        """Choose thresholds: between all distinct values, or at quantiles of many.
 
         Beyond 200,000 rows an evenly spaced sample of them stands for all.
         """

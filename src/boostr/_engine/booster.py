@@ -32,8 +32,8 @@ class BoostingParams:
 class Booster:
     """An ensemble in the making: one call of `step` adds one tree.
 
-    Trees are trained on ``members``; the coefficients of all individuals are kept up to date,
-    so that the loss of those left out is known after every tree.
+    Trees are trained on ``members``; the coefficients of all individuals are kept up to
+    date, so that the loss of those left out is known after every tree.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import BoolArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
 
 __all__ = ["MonotoneCurves"]
@@ -19,10 +19,10 @@ _BLOCK = 8192  # curves that are projected at a time, to bound the memory
 class MonotoneCurves:
     """Curves ``theta . phi(s)`` on the clock of a basis.
 
-    A sum of leaf functions can decrease; a cumulative count cannot. Such curves are replaced
-    by the nearest non-decreasing ones on a fixed grid, with straight lines between its
-    points: fixed, so that the value at one time does not depend on the others asked for.
-    Curves that are monotone as they are stay untouched.
+    A sum of leaf functions can decrease; a cumulative count cannot. Such curves are
+    replaced by the nearest non-decreasing ones on a fixed grid, with straight lines between
+    its points: fixed, so that the value at one time does not depend on the others asked
+    for. Curves that are monotone as they are stay untouched.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class MonotoneCurves:
             result[self._bent] = rise / np.diff(self._grid)[left]
         return result
 
-    def values_at(self, rows: IndexArray, times: FloatArray) -> FloatArray:
-        """Return the value of curve ``rows[k]`` at clock time ``times[k]``, (len(rows),)."""
+    def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
         bent, place = self._find_bent_rows(rows)
         left, share = self._locate(times[bent])
@@ -63,7 +63,7 @@ class MonotoneCurves:
         result[bent] = before + share * (self._projected[place, left + 1] - before)
         return np.asarray(result)
 
-    def slopes_at(self, rows: IndexArray, times: FloatArray) -> FloatArray:
+    def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
         result = np.einsum("kt,kt->k", self._theta[rows], self._finite_rates(times))
         bent, place = self._find_bent_rows(rows)
@@ -72,12 +72,12 @@ class MonotoneCurves:
         result[bent] = rise / np.diff(self._grid)[left]
         return np.asarray(result)
 
-    def _find_bent_rows(self, rows: IndexArray) -> tuple[IndexArray, IndexArray]:
+    def _find_bent_rows(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
         """Return which of ``rows`` are bent, and where their projections stand."""
         place = np.searchsorted(self._bent, rows)
         place = np.minimum(place, max(len(self._bent) - 1, 0))
         if not self._bent.size:
-            return np.empty(0, np.int32), np.empty(0, np.int32)
+            return self._bent, self._bent
         is_bent = self._bent[place] == rows
         return np.flatnonzero(is_bent), place[is_bent]
 
@@ -98,12 +98,12 @@ class MonotoneCurves:
             bent[block] = np.any(steps < 0.0, axis=1)
         return bent
 
-    def _project(self, rows: IndexArray) -> FloatArray:
+    def _project(self, rows: PositionArray) -> FloatArray:
         curves = self._theta[rows] @ self._basis.evaluate(self._grid).T
         project_monotone(curves, _N_INSIDE)
         return curves
 
-    def _locate(self, times: FloatArray) -> tuple[IndexArray, FloatArray]:
+    def _locate(self, times: FloatArray) -> tuple[PositionArray, FloatArray]:
         """Return the grid cell of every time and how far into it the time lies."""
         left = np.searchsorted(self._grid, times, side="left") - 1
         left = np.clip(left, 0, len(self._grid) - 2)

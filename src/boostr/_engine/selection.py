@@ -159,8 +159,9 @@ def weigh_runs(stats: SufficientStats, runs: Sequence[ValidatedRun]) -> FloatArr
     """Weigh runs by their out-of-fold predictions.
 
     The mean of two answers: non-negative least squares on the predictions (stacking), which
-    finds runs that complement each other, and weights that fall with the distance of a run's
-    loss from the lowest one in standard errors, which are steadier with few individuals.
+    finds runs that complement each other, and weights that fall with the distance of a
+    run's loss from the lowest one in standard errors, which are steadier with few
+    individuals.
     """
     if len(runs) == 1:
         return np.ones(1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.solve import FULL
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, ClockedEvents, FittedBasis, Loss
 from boostr.data import RecurrentEvents
 
@@ -39,7 +39,7 @@ class SufficientStats:
         rows = np.arange(self.n_terms)
         return self.quadratic[:, rows * (rows + 3) // 2]
 
-    def multiply(self, theta: FloatArray, rows: IndexArray) -> FloatArray:
+    def multiply(self, theta: FloatArray, rows: PositionArray) -> FloatArray:
         """Return H_i theta_i for some individuals, (len(rows), n_terms)."""
         quadratic = self.quadratic[rows]
         if quadratic.shape[1] == self.n_terms:
@@ -58,7 +58,7 @@ class SufficientStats:
         )
 
     def channels(self, solver: int) -> FloatArray:
-        """Return what histograms sum: gradient at zero, what the solver reads of H, and 1."""
+        """Return what histograms sum: gradient at zero, the curvature to read, and 1."""
         curvature = self.quadratic if solver == FULL else self.diagonal()
         count = np.ones((len(self.linear), 1))
         return np.ascontiguousarray(np.hstack([-self.linear, curvature, count]))

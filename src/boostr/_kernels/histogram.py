@@ -24,8 +24,8 @@ def _accumulate_three(
 ) -> None:
     """Sum three channels (one term), each held by name.
 
-    The compiler cannot know that writing sums leaves the rows alone, and would load them anew
-    for every feature; held by name they stay in registers, a quarter faster.
+    The compiler cannot know that writing sums leaves the rows alone, and would load them
+    anew for every feature; held by name they stay in registers, a quarter faster.
     """
     flat = out.reshape(-1)
     stride = out.shape[1] * 3

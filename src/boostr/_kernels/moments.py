@@ -117,8 +117,9 @@ def power_cumulative_moments(
     """Write b = integral of N A and H = integral of A A' while observed.
 
     Inside a window A = s^e + offset, where the offset makes up for what was accumulated (or
-    missed) before. N A is summed event by event: an event adds its cost times the area under
-    A from the event to the end of observation. Parameters as in `power_intensity_moments`.
+    missed) before. N A is summed event by event: an event adds its cost times the area
+    under A from the event to the end of observation. Parameters as in
+    `power_intensity_moments`.
     """
     n_terms = exponents.shape[0]
     for individual in numba.prange(linear.shape[0]):
@@ -158,7 +159,8 @@ def power_cumulative_moments(
 def _find_piece(edges: FloatArray, time: float, is_right: bool) -> int:
     """Return the piece that holds ``time``, or -1 before the first edge.
 
-    Piece k is ``(edges[k], edges[k + 1]]``; with ``is_right`` the piece just after ``time``.
+    Piece k is ``(edges[k], edges[k + 1]]``; with ``is_right`` the piece just after
+    ``time``.
     """
     low = 0
     high = edges.shape[0]
@@ -227,7 +229,8 @@ def piecewise_intensity_moments(
         Coefficients of the rates, in powers of the distance from the piece's edge.
     nodes, node_weights : (n_nodes,) float64
         Gauss-Legendre rule on [0, 1], exact for the products of two rates.
-    window_start, window_stop, window_offsets, times, costs, event_offsets, linear, quadratic
+    window_start, window_stop, window_offsets, times, costs, event_offsets, linear,
+    quadratic
         As in `power_intensity_moments`.
     """
     n_terms = pieces.shape[1]
@@ -272,8 +275,8 @@ def piecewise_cumulative_moments(
 ) -> None:
     """Write b and H of the cumulative loss for piecewise polynomial functions of time.
 
-    ``pieces`` are the functions themselves, not their rates. Observation is cut at edges and
-    events: in between N is constant and A a polynomial, so that the rule is exact.
+    ``pieces`` are the functions themselves, not their rates. Observation is cut at edges
+    and events: in between N is constant and A a polynomial, so that the rule is exact.
     Parameters as in `piecewise_intensity_moments`.
     """
     n_terms = pieces.shape[1]

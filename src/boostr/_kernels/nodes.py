@@ -1,4 +1,4 @@
-"""The nodes of trees as one named tuple of arrays, which Numba passes to kernels as it is."""
+"""The nodes of trees as a named tuple of arrays, which kernels take as one argument."""
 
 from __future__ import annotations
 

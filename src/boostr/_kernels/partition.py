@@ -50,7 +50,7 @@ def partition_members(
             scratch[n_right] = member
             n_right += 1
     members[n_left:] = scratch[:n_right]
-    return n_left
+    return int(n_left)
 
 
 @parallel_kernel
@@ -86,4 +86,4 @@ def partition_members_parallel(
         begin = chunk * n_members // n_chunks
         end = (chunk + 1) * n_members // n_chunks
         members[begin:end] = scratch[begin:end]
-    return n_left
+    return int(n_left)

@@ -28,7 +28,7 @@ _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 def _cholesky(
     sums: FloatArray, penalty: FloatArray, n_terms: int, factor: FloatArray
 ) -> None:
-    """Factor H + S; terms without curvature get an infinite pivot, hence a zero coefficient."""
+    """Factor H + S; a term without curvature gets an infinite pivot, hence a zero."""
     position = n_terms
     for row in range(n_terms):
         for column in range(row + 1):
@@ -60,7 +60,7 @@ def _forward(sums: FloatArray, factor: FloatArray, n_terms: int, out: FloatArray
 
 @kernel
 def _reduction_of_two(sums: FloatArray, penalty: FloatArray) -> float:
-    """Return 1/2 g'(H + S)^-1 g for two terms by determinants, or -1 if that is not safe."""
+    """Return 1/2 g'(H + S)^-1 g of two terms by determinants, or -1 if unsafe."""
     first = sums[2] + penalty[0, 0]
     mixed = sums[3] + penalty[1, 0]
     second = sums[4] + penalty[1, 1]

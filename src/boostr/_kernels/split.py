@@ -99,8 +99,8 @@ def _scan(
 def _middle_of_gap(counts: FloatArray, position: int) -> int:
     """Move a threshold to the middle of the empty bins that follow it.
 
-    All thresholds in the gap give the same gain; its middle is the best guess for the values
-    that this node has not seen.
+    All thresholds in the gap give the same gain; its middle is the best guess for the
+    values that this node has not seen.
     """
     following = position + 1
     while following < counts.shape[0] and counts[following] == 0.0:
@@ -112,7 +112,7 @@ def _middle_of_gap(counts: FloatArray, position: int) -> int:
 
 @kernel
 def _order_categories(
-    histogram: FloatArray, n_values: int, n_terms: int, term: int, curvature_at: int
+    histogram: FloatArray, n_values: int, term: int, curvature_at: int
 ) -> IndexArray:
     """Sort the occupied categories by their own best coefficient of one term."""
     n_channels = histogram.shape[1]
@@ -139,6 +139,53 @@ def _mark_left(
     for place in range(order.shape[0]):
         out[order[place]] = place <= position
     out[out.shape[0] - 1] = missing_left
+
+
+@kernel
+def _find_best_of_feature(
+    histogram: FloatArray,
+    n_used: int,
+    is_categorical: bool,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    best: float,
+    goes_left: BoolArray,
+) -> tuple[float, int, bool]:
+    """Return (reduction, last bin on the left, missing goes left) if better than ``best``.
+
+    ``goes_left`` is overwritten in that case only; otherwise the reduction is ``best``.
+    """
+    n_channels = totals.shape[0]
+    n_terms = penalty.shape[0]
+    counts = histogram[:n_used, n_channels - 1]
+    is_candidate = np.ones(n_used, np.bool_)
+    order = np.arange(n_used).astype(np.int32)
+    if n_candidates > 0 and n_used > 0 and not is_categorical:
+        _draw_candidates(counts, n_candidates, seed, is_candidate)
+    skips_empty = n_candidates == 0 or is_categorical
+    best_bin = 0
+    best_missing_left = False
+    curvature_at = n_terms
+    for term in range(n_terms if is_categorical else 1):
+        if is_categorical:
+            order = _order_categories(histogram, n_used, term, curvature_at)
+            curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
+        reduction, position, missing_left = _scan(
+            histogram, order, is_candidate, totals, penalty, solver, min_count, skips_empty
+        )
+        if reduction > best:
+            best = reduction
+            if skips_empty and not is_categorical:
+                position = _middle_of_gap(counts, position)
+            best_bin = order[position]
+            best_missing_left = missing_left
+            # Categories absent from this node follow the missing values.
+            _mark_left(order, position, missing_left, missing_left, goes_left)
+    return best, best_bin, best_missing_left
 
 
 @kernel
@@ -200,8 +247,6 @@ def find_best_split(
     """
     n_bins = histograms.shape[1]
     n_channels = histograms.shape[2]
-    n_terms = penalty.shape[0]
-    is_diagonal = n_channels == 2 * n_terms + 1
     totals = sums[0]
     totals[:] = 0.0
     for bin_index in range(n_bins):
@@ -211,48 +256,28 @@ def find_best_split(
     best_slot = -1
     best_bin = 0
     best_missing_left = False
-    is_candidate = np.ones(n_bins, np.bool_)
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
     for slot in range(features.shape[0]):
         feature = features[slot]
-        n_used = n_values[feature]
-        histogram = histograms[slot]
-        n_orders = n_terms if is_categorical[feature] else 1
-        curvature_at = n_terms
-        for term in range(n_orders):
-            if is_categorical[feature]:
-                order = _order_categories(histogram, n_used, n_terms, term, curvature_at)
-                curvature_at += 1 if is_diagonal else term + 2
-            else:
-                order = np.arange(n_used).astype(np.int32)
-                if n_candidates > 0:
-                    _draw_candidates(
-                        histogram[:n_used, n_channels - 1],
-                        n_candidates,
-                        _mix(seed + np.uint64(feature + 1)),
-                        is_candidate,
-                    )
-            reduction, position, missing_left = _scan(
-                histogram,
-                order,
-                is_candidate,
-                totals,
-                penalty,
-                solver,
-                min_count,
-                n_candidates == 0 or is_categorical[feature],
-            )
-            is_candidate[:] = True
-            if reduction > best:
-                best = reduction
-                best_slot = slot
-                if n_candidates == 0 and not is_categorical[feature]:
-                    position = _middle_of_gap(histogram[:n_used, n_channels - 1], position)
-                best_bin = order[position]
-                best_missing_left = missing_left
-                # Categories absent from this node follow the missing values.
-                _mark_left(order, position, missing_left, missing_left, goes_left)
+        reduction, bin_index, missing_left = _find_best_of_feature(
+            histograms[slot],
+            n_values[feature],
+            is_categorical[feature],
+            totals,
+            penalty,
+            solver,
+            min_count,
+            n_candidates,
+            _mix(seed + np.uint64(feature + 1)),
+            best,
+            goes_left,
+        )
+        if reduction > best:
+            best = reduction
+            best_slot = slot
+            best_bin = bin_index
+            best_missing_left = missing_left
     if best_slot < 0:
         return -1.0, -1, 0, False
     sums[1] = 0.0

@@ -77,7 +77,7 @@ class OperationalClock:
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        return np.exp(self._log_read(self._log_time(times)))
+        return np.asarray(np.exp(self._log_read(self._log_time(times))))
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
@@ -130,8 +130,8 @@ def _end_slopes(
 ) -> tuple[float, float]:
     """Fit the exponents of the power laws before the first and after the last knot.
 
-    Each is the mean slope, in log time and log count, over a quarter of the time axis or more;
-    a single knot takes the maximum likelihood exponent of a power law.
+    Each is the mean slope, in log time and log count, over a quarter of the time axis or
+    more; a single knot takes the maximum likelihood exponent of a power law.
     """
     if len(log_times) == 1:
         steps = np.diff(mean, prepend=0.0)

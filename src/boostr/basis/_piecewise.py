@@ -23,8 +23,8 @@ __all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis"]
 class PiecewiseBasis:
     """Functions that are polynomials between edges, with the last piece going on for ever.
 
-    ``functions`` are compared with counts by the cumulative loss, ``rate_pieces`` with events
-    by the intensity loss; ``curves`` are what is predicted.
+    ``functions`` are compared with counts by the cumulative loss, ``rate_pieces`` with
+    events by the intensity loss; ``curves`` are what is predicted.
     """
 
     edges: FloatArray  # (n_pieces,) where the pieces begin
@@ -80,8 +80,8 @@ class PiecewiseBasis:
 class StepBasis:
     """Leaf functions without a shape of their own: one number per cell of time.
 
-    With the intensity loss the number is the rate in the cell. With the cumulative loss it is
-    the value of the curve in the cell, the paper's pointwise form; predictions join the
+    With the intensity loss the number is the rate in the cell. With the cumulative loss it
+    is the value of the curve in the cell, the paper's pointwise form; predictions join the
     cells' middles by straight lines. The last slope continues.
 
     Parameters

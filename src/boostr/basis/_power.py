@@ -47,8 +47,8 @@ class PowerBasis:
         values = np.asarray(self.exponents, dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)):
             raise InvalidParameterError(
-                f"The exponents of a PowerBasis must be finite numbers, got {self.exponents}."
-                "\n\nHint: PowerBasis((1.0, 1.5))"
+                "The exponents of a PowerBasis must be finite numbers, got "
+                f"{self.exponents}.\n\nHint: PowerBasis((1.0, 1.5))"
             )
         if np.any(values <= 0) or np.unique(values).size < values.size:
             raise InvalidParameterError(
@@ -77,9 +77,9 @@ class PowerBasis:
         low = [exponent for exponent in self.exponents if exponent <= 0.5]
         if loss == "intensity" and low:
             raise InvalidParameterError(
-                f"The intensity loss needs exponents above 1/2, got {low}: the rate of s**e "
-                "is e * s**(e - 1), and its square has an infinite integral at zero for "
-                'e <= 1/2.\n\nHint: drop those exponents, or use loss="cumulative".'
+                f"The intensity loss needs exponents above 1/2, got {low}: the rate of "
+                "s**e is e * s**(e - 1), and its square has an infinite integral at zero "
+                'for e <= 1/2.\n\nHint: drop those exponents, or use loss="cumulative".'
             )
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -164,7 +165,7 @@ class BoostR(CurvePredictor):
     array([5., 5., 5.])
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every setting is a parameter, as in scikit-learn
         self,
         *,
         n_estimators: int = 500,
@@ -330,8 +331,8 @@ class BoostR(CurvePredictor):
         checked = check_times(times)
         if self.out_of_fold_coefficients_ is None:
             raise InvalidParameterError(
-                "Out-of-fold predictions need validation, but this model was fitted without."
-                '\n\nHint: fit with validation="cv" and at least two individuals a fold.'
+                "Out-of-fold predictions need validation, but this model was fitted "
+                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
             )
         known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
@@ -413,14 +414,14 @@ class BoostR(CurvePredictor):
 
     def _shapes(self) -> list[Shape]:
         """Return the shapes of trees that validation weighs, or the one to grow."""
-        table = SHAPES if self.validation is not None else (PLAIN_SHAPE,)
+        table: Sequence[Shape] = [PLAIN_SHAPE] if self.validation is None else SHAPES
         fixed: dict[str, Any] = {}
         if self.max_leaf_nodes != "auto":
             fixed["max_leaves"] = int(self.max_leaf_nodes)
         if self.min_samples_leaf != "auto":
             fixed["min_samples_leaf"] = int(self.min_samples_leaf)
         if self.splitter != "auto":
-            table = tuple(choose_splitter(table, self.splitter))
+            table = choose_splitter(table, self.splitter)
         return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
 
     def _scheme(self) -> Validation:

@@ -23,15 +23,15 @@ def check_events(y: object, n_rows: int) -> RecurrentEvents:
     if y is None:
         raise TargetTypeError(
             "This estimator requires y to be passed, but the target y is None.\n\n"
-            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide make "
-            "one."
+            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide "
+            "make one."
         )
     if not isinstance(y, RecurrentEvents):
         raise TargetTypeError(
             f"`y` must be a RecurrentEvents, but it is a {type(y).__name__}: a plain array "
             "cannot hold event times and ends of follow-up.\n\n"
-            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide make "
-            "one."
+            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide "
+            "make one."
         )
     if len(y) == 0:
         raise InvalidEventsError(
@@ -41,8 +41,8 @@ def check_events(y: object, n_rows: int) -> RecurrentEvents:
     if len(y) != n_rows:
         raise InvalidFeaturesError(
             f"`X` must have one row per individual, but it has {n_rows} rows for {len(y)} "
-            "individuals.\n\nHint: static features go into one row each; rows of a long table "
-            "of events are not individuals."
+            "individuals.\n\nHint: static features go into one row each; rows of a long "
+            "table of events are not individuals."
         )
     return y
 
@@ -91,7 +91,7 @@ def check_spread(times: ArrayLike, n: int, name: str) -> FloatArray:
     values = check_times(times, name)
     if len(values) not in {1, n}:
         raise InvalidParameterError(
-            f"`{name}` must be one time or one per individual, but it has {len(values)} for "
-            f"{n} individuals."
+            f"`{name}` must be one time or one per individual, but it has {len(values)} "
+            f"for {n} individuals."
         )
     return np.broadcast_to(values, (n,)).copy()

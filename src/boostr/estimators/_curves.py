@@ -29,7 +29,7 @@ _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infini
 @contextmanager
 def use_threads(n_jobs: int | None) -> Iterator[int]:
     """Run kernels on ``n_jobs`` threads (all of them by default); yield their number."""
-    available = numba.config.NUMBA_NUM_THREADS
+    available = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     before = numba.get_num_threads()
     if n_jobs is None:
         wanted = before

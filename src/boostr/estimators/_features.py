@@ -156,8 +156,9 @@ def _list_categories(name: str, values: AnyArray) -> AnyArray:
         known = np.array(sorted(set(present.tolist()), key=repr), dtype=object)
     if len(known) > _MAX_CATEGORIES:
         raise InvalidFeaturesError(
-            f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} has "
-            f"{len(known)}.\n\nHint: group the rare ones, or give numbers that describe them."
+            f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} "
+            f"has {len(known)}.\n\nHint: group the rare ones, or give numbers that "
+            "describe them."
         )
     return known
 

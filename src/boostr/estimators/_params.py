@@ -98,8 +98,8 @@ def _check_validation(value: object) -> None:
         return
     raise InvalidParameterError(
         f"`validation` must be 'cv', a share between 0 and 1, or None, but it is {value!r}."
-        "\n\nHint: 'cv' cross-validates, 0.2 holds out a fifth of the individuals, None grows "
-        "all `n_estimators` trees on everybody."
+        "\n\nHint: 'cv' cross-validates, 0.2 holds out a fifth of the individuals, None "
+        "grows all `n_estimators` trees on everybody."
     )
 
 

@@ -107,7 +107,7 @@ class _TreeBuilder:
         return _Candidate(node, gain, feature, bin_index, missing_left, goes_left, sums)
 
     def add_last_leaves(self, candidate: _Candidate) -> None:
-        """Append the children of the last split: their sums are known, no source is asked."""
+        """Append the children of the last split: their sums are known already."""
         left = candidate.sums[1]
         for sums in (left, candidate.sums[0] - left):
             value = np.empty(len(self.problem.penalty))

@@ -57,7 +57,7 @@ class LocalSource:
         self._n_threads = n_threads
         self._members = np.empty(0, dtype=np.int32)
         self._used = np.empty(0, dtype=np.int32)
-        self._root = np.empty(0)
+        self._root: FloatArray = np.empty((0, 0, 0))
         self._order = self._members
         self._scratch = self._members
         self._span: dict[int, tuple[int, int]] = {}
@@ -68,7 +68,7 @@ class LocalSource:
         if members is not self._members:
             self._members = members
             self._scratch = np.empty_like(members)
-            self._root = np.empty(0)
+            self._root = np.empty((0, 0, 0))
         self._order = members.copy()
 
     def root(self, features: IndexArray) -> FloatArray:

@@ -1,0 +1,189 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests import oracles
+from tests.engine.histories import clocked
+
+from boostr._engine.curves import MonotoneCurves
+from boostr.basis import PowerBasis, SplineBasis, StepBasis
+
+HORIZON = 8.0
+EVENTS = clocked([([(0.0, HORIZON)], [1.0, 2.5, 4.0, 7.0], [1.0] * 4)])
+BASES = {
+    "power": PowerBasis((1.0, 1.5)),
+    "three powers": PowerBasis((0.7, 1.0, 2.0)),
+    "step": StepBasis(6).place(EVENTS, "intensity"),
+    "pointwise": StepBasis(6).place(EVENTS, "cumulative"),
+    "many cells": StepBasis(200).place(EVENTS, "intensity"),
+    "spline": SplineBasis(3).place(EVENTS, "intensity"),
+}
+families = pytest.mark.parametrize("family", BASES)
+
+# Every scale of time: fine steps inside the horizon, and far beyond it.
+TIMES = np.unique(
+    np.concatenate(
+        [[0.0], np.geomspace(1e-6, 1e-1, 200), np.linspace(0.0, 3 * HORIZON, 4_001)]
+        + [np.geomspace(HORIZON, 1_500 * HORIZON, 200)]
+    )
+)
+
+
+def make_theta(rng, basis, n=60):
+    """Curves that rise on the whole, with downs."""
+    theta = rng.normal(0.3, 1.0, (n, basis.n_terms))
+    return np.cumsum(theta, axis=1) if not basis.is_increasing else theta
+
+
+def make_rising(rng, basis, n=20):
+    theta = rng.random((n, basis.n_terms))
+    return np.cumsum(theta, axis=1) if not basis.is_increasing else theta
+
+
+def raw(basis, theta, times):
+    return theta @ basis.evaluate(times).T
+
+
+def make_curves(family, theta, *, monotone=True):
+    return MonotoneCurves(BASES[family], theta, HORIZON, monotone)
+
+
+@families
+def test_curves_never_fall(rng, family):
+    values = make_curves(family, make_theta(rng, BASES[family])).values(TIMES)
+    falls = np.diff(values, axis=1).min(axis=1) / np.abs(values).max(axis=1).clip(1.0)
+    assert falls.min() >= -1e-12
+
+
+@families
+def test_curves_are_never_negative(rng, family):
+    values = make_curves(family, make_theta(rng, BASES[family])).values(TIMES)
+    assert values.min() >= -1e-12
+
+
+@families
+def test_curves_are_zero_at_zero(rng, family):
+    values = make_curves(family, make_theta(rng, BASES[family])).values(np.zeros(1))
+    assert np.array_equal(values, np.zeros((60, 1)))
+
+
+def test_a_dip_just_after_zero_is_not_overlooked():
+    # -0.8 s + s^1.5 is negative up to s = 0.64, and positive from there on.
+    curves = MonotoneCurves(BASES["power"], np.array([[-0.8, 1.0]]), 100.0, True)
+    assert curves.values(np.array([0.1, 0.3, 0.6])).min() >= 0.0
+
+
+def test_a_dip_just_after_zero_has_no_negative_slope():
+    curves = MonotoneCurves(BASES["power"], np.array([[-0.8, 1.0]]), 100.0, True)
+    assert curves.slopes(np.array([0.1])).min() >= 0.0
+
+
+def test_a_dip_in_one_of_many_cells_is_not_overlooked():
+    theta = np.ones((1, 200))
+    theta[0, 101] = -0.5
+    values = make_curves("many cells", theta).values(np.linspace(0.0, HORIZON, 10_001))
+    assert np.diff(values).min() >= -1e-12
+
+
+@families
+def test_curves_that_rise_as_they_are_stay_untouched(rng, family):
+    theta = make_rising(rng, BASES[family])
+    assert_allclose(
+        make_curves(family, theta).values(TIMES), raw(BASES[family], theta, TIMES)
+    )
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.7])
+def test_flat_curves_stay_untouched(level):
+    # Rounding makes a flat stretch fall by 1e-17; that is no reason to bend the curve.
+    theta = np.full((1, 6), level)
+    times = np.linspace(0.0, 2 * HORIZON, 1_001)
+    assert_allclose(
+        make_curves("pointwise", theta).values(times),
+        raw(BASES["pointwise"], theta, times),
+        atol=1e-9,
+    )
+
+
+@families
+def test_the_raw_sum_is_given_on_demand(rng, family):
+    theta = make_theta(rng, BASES[family])
+    values = make_curves(family, theta, monotone=False).values(TIMES)
+    assert_allclose(values, raw(BASES[family], theta, TIMES))
+
+
+@pytest.mark.parametrize("family", ["power", "pointwise", "spline"])
+def test_bent_curves_are_the_nearest_monotone_ones_on_the_grid(rng, family):
+    theta = make_theta(rng, BASES[family])
+    grid = np.linspace(0.0, HORIZON, 129)
+    before = raw(BASES[family], theta, grid)
+    bent = np.flatnonzero(np.diff(before, axis=1).min(axis=1) < -1e-9)
+    expected = [oracles.project_monotone(before[row], 129) for row in bent]
+    values = make_curves(family, theta).values(grid)
+    assert_allclose(values[bent], expected, atol=1e-9)
+
+
+@families
+def test_the_value_at_one_time_does_not_depend_on_the_others(rng, family):
+    curves = make_curves(family, make_theta(rng, BASES[family], 5))
+    alone = np.hstack([curves.values(TIMES[[k]]) for k in range(0, len(TIMES), 97)])
+    assert_allclose(curves.values(TIMES)[:, ::97], alone, atol=1e-12)
+
+
+@families
+def test_one_curve_does_not_depend_on_the_others(rng, family):
+    theta = make_theta(rng, BASES[family], 8)
+    alone = np.vstack([make_curves(family, theta[[k]]).values(TIMES) for k in range(8)])
+    assert_allclose(make_curves(family, theta).values(TIMES), alone, atol=1e-12)
+
+
+@families
+@pytest.mark.parametrize("monotone", [True, False])
+def test_values_at_pairs_are_entries_of_the_table(rng, family, monotone):
+    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    rows, times = rng.integers(0, 60, 200), rng.uniform(0.0, 20.0, 200)
+    expected = np.diag(curves.values(times)[rows])
+    assert_allclose(curves.values_at(rows, times), expected, atol=1e-12)
+
+
+@families
+@pytest.mark.parametrize("monotone", [True, False])
+def test_slopes_at_pairs_are_entries_of_the_table(rng, family, monotone):
+    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    rows, times = rng.integers(0, 60, 200), rng.uniform(0.0, 20.0, 200)
+    expected = np.diag(curves.slopes(times)[rows])
+    assert_allclose(curves.slopes_at(rows, times), expected, atol=1e-12)
+
+
+@families
+@pytest.mark.parametrize("monotone", [True, False])
+def test_slopes_are_those_of_the_values(rng, family, monotone):
+    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    times = rng.uniform(0.1, 30.0, 50)
+    differences = (curves.values(times + 1e-7) - curves.values(times - 1e-7)) / 2e-7
+    assert_allclose(curves.slopes(times), differences, atol=1e-5)
+
+
+def test_slopes_are_those_of_the_values_however_far(rng):
+    # The first curve falls in the end, the second falls first.
+    curves = make_curves("power", np.array([[3.0, -0.5], [-3.0, 1.5]]))
+    times = np.array([500.0, 1_500.0]) * HORIZON
+    step = 1e-3 * times
+    differences = (curves.values(times + step) - curves.values(times - step)) / (2 * step)
+    assert_allclose(curves.slopes(times), differences, rtol=1e-3)
+
+
+def test_unbounded_rates_at_zero_count_as_zero():
+    curves = make_curves("three powers", np.ones((1, 3)))
+    assert_allclose(curves.slopes(np.zeros(1)), [[1.0]])
+
+
+@pytest.mark.parametrize("family", ["power", "pointwise"])
+def test_blocks_of_curves_change_nothing(rng, monkeypatch, family):
+    theta = make_theta(rng, BASES[family])
+    whole = make_curves(family, theta).values(TIMES)
+    monkeypatch.setattr("boostr._engine.curves._BLOCK", 7)
+    assert_allclose(make_curves(family, theta).values(TIMES), whole)
+
+
+def test_no_curves_have_no_values():
+    assert make_curves("power", np.empty((0, 2))).values(np.ones(3)).shape == (0, 3)
