@@ -53,7 +53,7 @@ def _parse_arguments() -> argparse.Namespace:
 
 
 def _read_scale(arguments: argparse.Namespace) -> Scale:
-    sizes = QUICK_SIZES if arguments.quick else SIZES
+    sizes: tuple[int, ...] = QUICK_SIZES if arguments.quick else SIZES
     if arguments.sizes:
         sizes = tuple(sorted(int(float(size)) for size in arguments.sizes.split(",")))
     return Scale(sizes, arguments.quick)

@@ -235,11 +235,12 @@ def bin_column(values, thresholds, missing_bin):
     return np.where(np.isnan(values), missing_bin, bins)
 
 
-def project_monotone(curve, n_pooled):
-    """Project the first part of a curve; let the rest rise with its running maximum."""
-    inside = np.maximum(isotonic_regression(curve[:n_pooled]).x, 0.0)
+def project_monotone(curve, weights):
+    """Project the part of a curve with weights; let the rest rise with its maximum."""
+    n_pooled = len(weights)
+    inside = np.maximum(isotonic_regression(curve[:n_pooled], weights=weights).x, 0.0)
+    last = curve[n_pooled - 1]
     rises = [
-        max(0.0, np.max(curve[n_pooled : k + 1] - curve[n_pooled - 1]))
-        for k in range(n_pooled, len(curve))
+        max(0.0, max(curve[n_pooled : k + 1]) - last) for k in range(n_pooled, len(curve))
     ]
     return np.concatenate([inside, inside[-1] + np.array(rises)])

@@ -8,6 +8,7 @@ from boostr._engine.curves import MonotoneCurves
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
 
 HORIZON = 8.0
+REACH = 800.0
 EVENTS = clocked([([(0.0, HORIZON)], [1.0, 2.5, 4.0, 7.0], [1.0] * 4)])
 BASES = {
     "power": PowerBasis((1.0, 1.5)),
@@ -22,8 +23,12 @@ families = pytest.mark.parametrize("family", BASES)
 # Every scale of time: fine steps inside the horizon, and far beyond it.
 TIMES = np.unique(
     np.concatenate(
-        [[0.0], np.geomspace(1e-6, 1e-1, 200), np.linspace(0.0, 3 * HORIZON, 4_001)]
-        + [np.geomspace(HORIZON, 1_500 * HORIZON, 200)]
+        [
+            [0.0],
+            np.geomspace(1e-6, 1e-1, 200),
+            np.linspace(0.0, 3 * HORIZON, 4_001),
+            np.geomspace(HORIZON, 2 * REACH, 200),
+        ]
     )
 )
 
@@ -40,18 +45,19 @@ def make_rising(rng, basis, n=20):
 
 
 def raw(basis, theta, times):
-    return theta @ basis.evaluate(times).T
+    """Return the plain sums; they stay constant beyond the reach."""
+    return theta @ basis.evaluate(np.minimum(times, REACH)).T
 
 
-def make_curves(family, theta, *, monotone=True):
-    return MonotoneCurves(BASES[family], theta, HORIZON, monotone)
+def make_curves(family, theta, *, horizon=HORIZON, monotone=True):
+    return MonotoneCurves(BASES[family], theta, horizon, REACH, monotone)
 
 
 @families
 def test_curves_never_fall(rng, family):
     values = make_curves(family, make_theta(rng, BASES[family])).values(TIMES)
-    falls = np.diff(values, axis=1).min(axis=1) / np.abs(values).max(axis=1).clip(1.0)
-    assert falls.min() >= -1e-12
+    rises = np.diff(values, axis=1) / np.abs(values[:, 1:]).clip(1.0)
+    assert rises.min() >= -1e-12
 
 
 @families
@@ -68,12 +74,12 @@ def test_curves_are_zero_at_zero(rng, family):
 
 def test_a_dip_just_after_zero_is_not_overlooked():
     # -0.8 s + s^1.5 is negative up to s = 0.64, and positive from there on.
-    curves = MonotoneCurves(BASES["power"], np.array([[-0.8, 1.0]]), 100.0, True)
+    curves = make_curves("power", np.array([[-0.8, 1.0]]), horizon=100.0)
     assert curves.values(np.array([0.1, 0.3, 0.6])).min() >= 0.0
 
 
 def test_a_dip_just_after_zero_has_no_negative_slope():
-    curves = MonotoneCurves(BASES["power"], np.array([[-0.8, 1.0]]), 100.0, True)
+    curves = make_curves("power", np.array([[-0.8, 1.0]]), horizon=100.0)
     assert curves.slopes(np.array([0.1])).min() >= 0.0
 
 
@@ -114,12 +120,12 @@ def test_the_raw_sum_is_given_on_demand(rng, family):
 @pytest.mark.parametrize("family", ["power", "pointwise", "spline"])
 def test_bent_curves_are_the_nearest_monotone_ones_on_the_grid(rng, family):
     theta = make_theta(rng, BASES[family])
-    grid = np.linspace(0.0, HORIZON, 129)
-    before = raw(BASES[family], theta, grid)
+    curves = make_curves(family, theta)
+    before = raw(BASES[family], theta, curves._grid)
     bent = np.flatnonzero(np.diff(before, axis=1).min(axis=1) < -1e-9)
-    expected = [oracles.project_monotone(before[row], 129) for row in bent]
-    values = make_curves(family, theta).values(grid)
-    assert_allclose(values[bent], expected, atol=1e-9)
+    expected = [oracles.project_monotone(before[row], curves._pool_weights) for row in bent]
+    values = curves.values(curves._grid)
+    assert_allclose(values[bent], expected, rtol=1e-9, atol=1e-9)
 
 
 @families
@@ -163,13 +169,21 @@ def test_slopes_are_those_of_the_values(rng, family, monotone):
     assert_allclose(curves.slopes(times), differences, atol=1e-5)
 
 
-def test_slopes_are_those_of_the_values_however_far(rng):
-    # The first curve falls in the end, the second falls first.
-    curves = make_curves("power", np.array([[3.0, -0.5], [-3.0, 1.5]]))
-    times = np.array([500.0, 1_500.0]) * HORIZON
-    step = 1e-3 * times
-    differences = (curves.values(times + step) - curves.values(times - step)) / (2 * step)
-    assert_allclose(curves.slopes(times), differences, rtol=1e-3)
+@pytest.mark.parametrize("theta", [[3.0, -0.5], [-3.0, 1.5], [1.0, 1.0]])
+@pytest.mark.parametrize("time", [0.5 * REACH, 1.5 * REACH])
+def test_slopes_are_those_of_the_values_however_far(theta, time):
+    # One curve falls in the end, one falls first, one does not fall at all.
+    curves = make_curves("power", np.array([theta]))
+    values = curves.values(np.array([0.999, 1.001]) * time)[0]
+    slope = (values[1] - values[0]) / (0.002 * time)
+    assert_allclose(curves.slopes(np.array([time])), [[slope]], rtol=1e-3)
+
+
+@families
+def test_beyond_the_reach_curves_stay_where_they_are(rng, family):
+    curves = make_curves(family, make_theta(rng, BASES[family]))
+    values = curves.values(np.array([1.0, 3.0, 1e6]) * REACH)
+    assert_allclose(values, values[:, :1] * np.ones(3))
 
 
 def test_unbounded_rates_at_zero_count_as_zero():

@@ -10,9 +10,9 @@ from boostr.basis import FittedBasis
 
 __all__ = ["MonotoneCurves"]
 
-_N_INSIDE = 129  # grid points up to the horizon
-_N_BEYOND = 64  # grid points beyond it
-_REACH = 1000.0  # how many horizons the grid extends
+_N_EARLY = 32  # grid points close to zero
+_N_INSIDE = 129  # evenly spaced grid points up to the horizon
+_N_BEYOND = 128  # grid points beyond it
 _BLOCK = 8192  # curves that are projected at a time, to bound the memory
 
 
@@ -22,22 +22,33 @@ class MonotoneCurves:
     A sum of leaf functions can decrease; a cumulative count cannot. Such curves are
     replaced by the nearest non-decreasing ones on a fixed grid, with straight lines between
     its points: fixed, so that the value at one time does not depend on the others asked
-    for. Curves that are monotone as they are stay untouched.
+    for. Curves that are monotone as they are stay untouched. All are constant from
+    ``reach`` on.
     """
 
     def __init__(
-        self, basis: FittedBasis, theta: FloatArray, horizon: float, monotone: bool
+        self,
+        basis: FittedBasis,
+        theta: FloatArray,
+        horizon: float,
+        reach: float,
+        monotone: bool,
     ) -> None:
         self._basis = basis
         self._theta = theta
-        inside = np.linspace(0.0, horizon, _N_INSIDE)
-        beyond = np.geomspace(horizon, _REACH * horizon, _N_BEYOND + 1)[1:]
+        self._reach = reach
+        even = np.linspace(0.0, horizon, _N_INSIDE)
+        early = np.geomspace(1e-6 * even[1], even[1], _N_EARLY, endpoint=False)
+        inside = np.concatenate([even[:1], early, even[1:]])
+        beyond = np.geomspace(horizon, reach, _N_BEYOND + 1)[1:]
         self._grid = np.concatenate([inside, beyond])
+        self._pool_weights = np.diff(inside, append=horizon + even[1])
         self._bent = np.flatnonzero(self._find_bent() & monotone)
         self._projected = self._project(self._bent)
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
+        times = np.minimum(times, self._reach)
         result = self._theta @ self._basis.evaluate(times).T
         if self._bent.size:
             left, share = self._locate(times)
@@ -51,11 +62,12 @@ class MonotoneCurves:
         if self._bent.size:
             left, _ = self._locate(times)
             rise = self._projected[:, left + 1] - self._projected[:, left]
-            result[self._bent] = rise / np.diff(self._grid)[left]
+            result[self._bent] = rise / np.diff(self._grid)[left] * (times <= self._reach)
         return result
 
     def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
+        times = np.minimum(times, self._reach)
         result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
         bent, place = self._find_bent_rows(rows)
         left, share = self._locate(times[bent])
@@ -69,7 +81,7 @@ class MonotoneCurves:
         bent, place = self._find_bent_rows(rows)
         left, _ = self._locate(times[bent])
         rise = self._projected[place, left + 1] - self._projected[place, left]
-        result[bent] = rise / np.diff(self._grid)[left]
+        result[bent] = rise / np.diff(self._grid)[left] * (times[bent] <= self._reach)
         return np.asarray(result)
 
     def _find_bent_rows(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
@@ -82,9 +94,10 @@ class MonotoneCurves:
         return np.flatnonzero(is_bent), place[is_bent]
 
     def _finite_rates(self, times: FloatArray) -> FloatArray:
-        """Return the terms' rates, 0 where they have no bound (s**e at zero, e < 1)."""
+        """Return the terms' rates, 0 where infinite (s**e at zero, e < 1) or out of reach."""
         rates = self._basis.rates(times)
-        return np.where(np.isfinite(rates), rates, 0.0)
+        is_known = np.isfinite(rates) & (times <= self._reach)[:, None]
+        return np.where(is_known, rates, 0.0)
 
     def _find_bent(self) -> BoolArray:
         """Find the curves that decrease or fall below zero somewhere."""
@@ -100,7 +113,7 @@ class MonotoneCurves:
 
     def _project(self, rows: PositionArray) -> FloatArray:
         curves = self._theta[rows] @ self._basis.evaluate(self._grid).T
-        project_monotone(curves, _N_INSIDE)
+        project_monotone(curves, self._pool_weights)
         return curves
 
     def _locate(self, times: FloatArray) -> tuple[PositionArray, FloatArray]:

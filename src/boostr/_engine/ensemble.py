@@ -17,6 +17,7 @@ from boostr.basis import Clock, FittedBasis
 
 __all__ = ["Ensemble", "Member"]
 
+_REACH = 100.0  # times the horizon: how far curves are continued before they stay constant
 _PARALLEL_FROM = 10_000  # individuals from which waking up threads pays
 
 
@@ -83,8 +84,8 @@ class Ensemble:
 
     def curves(self, theta: FloatArray, *, monotone: bool = True) -> MonotoneCurves:
         """Return the curves of individuals with the given coefficients."""
-        end = float(self.clock.read(np.array([self.horizon]))[0])
-        return MonotoneCurves(self.basis, theta, end, monotone)
+        ends = self.clock.read(np.array([1.0, _REACH]) * self.horizon)
+        return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
 
     def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:
         binned = self.mapper.transform(features, n_threads)

@@ -14,7 +14,8 @@ __all__ = ["CalendarClock", "Clock", "OperationalClock"]
 
 _MAX_KNOTS = 64
 _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
-_SLOPES = (0.05, 20.0)  # exponents that a power law beyond the knots may have
+_FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
+_LAST_SLOPES = (0.1, 3.0)  # and after the last one: less trust in what nobody has seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +146,4 @@ def _end_slopes(
             (log_counts[-1] - log_counts[start]) / (log_times[-1] - log_times[start])
         )
         first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
-    return float(np.clip(first, *_SLOPES)), float(np.clip(last, *_SLOPES))
+    return float(np.clip(first, *_FIRST_SLOPES)), float(np.clip(last, *_LAST_SLOPES))

@@ -37,7 +37,7 @@ from boostr.basis import Basis, CalendarClock, FittedBasis, OperationalClock
 from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_events, check_times, check_weights
 from boostr.estimators._curves import CurvePredictor, use_threads
-from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._params import check_params, resolve_basis
 from boostr.estimators._progress import Progress
 from boostr.exceptions import InterruptedFitError, InvalidParameterError
@@ -365,9 +365,10 @@ class BoostR(CurvePredictor):
         self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
     ) -> _TrainingData:
         """Check features, events and weights; leave out whoever has weight zero."""
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self.encoder_ = FeatureEncoder.learn(X, self.categorical_features)
-        features = self.encoder_.transform(X)
+        table = check_table(X)
+        validate_data(self, table, reset=True, skip_check_array=True)
+        self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
+        features = self.encoder_.transform(table)
         events = check_events(y, len(features))
         check_ids_match(X, events)
         weights = check_weights(sample_weight, len(events))

@@ -21,7 +21,7 @@ __all__ = ["check_events", "check_spread", "check_times", "check_weights"]
 def check_events(y: object, n_rows: int) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
     if y is None:
-        raise TargetTypeError(
+        raise InvalidEventsError(
             "This estimator requires y to be passed, but the target y is None.\n\n"
             "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide "
             "make one."

@@ -19,7 +19,7 @@ from boostr._validation import check_ids_match
 from boostr.basis import Clock
 from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_events, check_spread, check_times, check_weights
-from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._features import FeatureEncoder, check_table
 
 __all__ = ["CurvePredictor", "use_threads"]
 
@@ -217,8 +217,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
 
     def _check_features(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self.encoder_.transform(X)
+        table = check_table(X)
+        validate_data(self, table, reset=False, skip_check_array=True)
+        return self.encoder_.transform(table)
 
     def _coefficients(self, X: Any) -> FloatArray:
         features = self._check_features(X)

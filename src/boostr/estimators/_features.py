@@ -13,7 +13,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
 from boostr._validation import first_few, is_missing
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
-__all__ = ["FeatureEncoder"]
+__all__ = ["FeatureEncoder", "check_table"]
 
 _MAX_CATEGORIES = 254
 
@@ -71,6 +71,11 @@ class FeatureEncoder:
         return out
 
 
+def check_table(X: Any) -> Any:
+    """Return a DataFrame as it is, anything else as a 2-D array of any type."""
+    return X if _is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
+
+
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and not isinstance(X, np.ndarray)
 
@@ -83,9 +88,8 @@ def _split_columns(X: Any) -> dict[str, AnyArray]:
             raise InvalidFeaturesError(
                 f"`X` must have rows and columns, but its shape is {frame.shape}."
             )
-        return {name: _to_array(frame[name]) for name in frame.columns}
-    array = check_array(X, dtype=None, ensure_all_finite=False)
-    return {f"x{place}": array[:, place] for place in range(array.shape[1])}
+        return {str(column.name): _to_array(column) for column in frame.iter_columns()}
+    return {f"x{place}": X[:, place] for place in range(X.shape[1])}
 
 
 def _to_array(column: nw.Series[Any]) -> AnyArray:
@@ -109,11 +113,11 @@ def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool
     if isinstance(asked, str) and asked == "from_dtype":
         if not _is_frame(X):
             return [False] * len(names)
-        schema = nw.from_native(X, eager_only=True).schema
-        # pandas keeps text as objects; those that are numbers are read as such later.
+        # pandas may keep text as objects; those that are numbers are read as such later.
         return [
-            _is_category_type(dtype) or (dtype == nw.Object and _holds_text(X, name))
-            for name, dtype in schema.items()
+            _is_category_type(column.dtype)
+            or (column.dtype == nw.Object and _has_text(column))
+            for column in nw.from_native(X, eager_only=True).iter_columns()
         ]
     if asked is None:
         return [False] * len(names)
@@ -124,8 +128,7 @@ def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool
     return [place in chosen for place in range(len(names))]
 
 
-def _holds_text(X: Any, name: str) -> bool:
-    column = nw.from_native(X, eager_only=True)[name]
+def _has_text(column: nw.Series[Any]) -> bool:
     return any(isinstance(value, str) for value in column.to_list())
 
 

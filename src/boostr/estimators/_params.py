@@ -89,6 +89,10 @@ def check_params(params: Mapping[str, Any]) -> None:
             raise InvalidParameterError(
                 f"`{name}` must be {rule.describe()}, but it is {params[name]!r}."
             )
+    if params["n_jobs"] == 0:
+        raise InvalidParameterError(
+            "`n_jobs` must not be 0.\n\nHint: None or -1 uses all threads, 1 a single one."
+        )
     _check_validation(params["validation"])
 
 

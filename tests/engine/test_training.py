@@ -1,0 +1,232 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.engine.problems import make_problem
+
+from boostr._engine.ensemble import Ensemble
+from boostr._engine.training import (
+    PLAIN_SHAPE,
+    SHAPES,
+    Shape,
+    Trained,
+    Validation,
+    choose_splitter,
+    train,
+)
+from boostr._engine.tree import GrowthParams
+from boostr.basis import CalendarClock
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+SMALL = [Shape(3, 5, 0), Shape(6, 3, 2)]
+TRAINING = "boostr._engine.training"
+PROPORTIONAL = 1  # the exponent 1 among 0.8, 1 and 1.5
+OTHERS = [0, 2]
+
+
+@pytest.fixture
+def problem(rng):
+    return make_problem(rng, 64)
+
+
+@pytest.fixture
+def by_folds(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
+    return train(problem.task(), SMALL, Validation("cv", n_folds=4), None)
+
+
+def is_known(out_of_fold):
+    return ~np.isnan(out_of_fold).any(axis=1)
+
+
+def coefficients(problem, members):
+    ensemble = Ensemble(CalendarClock(), problem.basis, problem.mapper, 8.0, members)
+    return ensemble.coefficients(problem.x)
+
+
+def test_without_validation_all_trees_are_grown_on_everybody(problem):
+    trained = train(problem.task(9), SMALL, Validation(None), None)
+    assert [(len(m.trees), m.weight) for m in trained.members] == [(9, 1.0)]
+    assert trained.members[0].trees[0].count[0] == len(problem)
+
+
+def test_without_validation_there_is_nothing_out_of_fold(problem):
+    trained = train(problem.task(3), SMALL, Validation(None), None)
+    assert trained.spread_out_of_fold(np.ones(64, dtype=bool)) is None
+
+
+def test_without_validation_training_losses_fall(problem):
+    losses = train(problem.task(9), SMALL, Validation(None), None).train_loss
+    assert np.diff(losses).max() < 0.0
+
+
+def test_too_few_individuals_for_the_folds_are_not_validated(problem):
+    few = problem.take(np.arange(7))
+    trained = train(few.task(4), SMALL, Validation("cv", n_folds=4), None)
+    assert (len(trained.members), trained.runs) == (1, ())
+
+
+def test_weights_are_not_negative(by_folds):
+    assert by_folds.weights.min() >= 0.0
+
+
+def test_there_is_a_run_and_a_weight_for_every_shape(by_folds):
+    assert (len(by_folds.runs), by_folds.weights.shape) == (2, (2,))
+
+
+def test_every_fold_of_every_run_that_counts_is_a_member(by_folds):
+    assert len(by_folds.members) == 4 * np.count_nonzero(by_folds.weights)
+
+
+def test_the_members_share_the_weights(by_folds):
+    total = sum(member.weight for member in by_folds.members)
+    assert_allclose(total, by_folds.weights.sum())
+
+
+def test_everybody_has_an_out_of_fold_prediction(problem, by_folds):
+    assert by_folds.out_of_fold.shape == problem.stats.linear.shape
+    assert is_known(by_folds.out_of_fold).all()
+
+
+def test_out_of_fold_predictions_are_weighed_like_the_runs(by_folds):
+    runs = zip(by_folds.runs, by_folds.weights, strict=True)
+    expected = sum(weight * run.out_of_fold for run, weight in runs)
+    assert_allclose(by_folds.out_of_fold, expected)
+
+
+def test_runs_that_hardly_count_are_left_out(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}.weigh_runs", lambda *_: np.array([0.995, 0.005]))
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), None)
+    assert trained.weights.tolist() == [0.995, 0.0]
+
+
+def test_small_data_are_dealt_out_more_than_once(problem):
+    trained = train(problem.task(3), SMALL[:1], Validation("cv", n_folds=4), None)
+    assert len(trained.runs[0].trees) == 4 * 4  # 300 / 64, at most four times
+
+
+def test_a_share_is_held_out_once(problem):
+    trained = train(problem.task(), SMALL, Validation(0.25), None)
+    assert [len(run.trees) for run in trained.runs] == [1, 1]
+    assert is_known(trained.out_of_fold).sum() == 16
+
+
+def test_training_is_the_same_for_the_same_seed(problem):
+    first, second = (
+        coefficients(
+            problem,
+            train(problem.task(seed=5), SMALL, Validation("cv"), PROPORTIONAL).members,
+        )
+        for _ in range(2)
+    )
+    assert np.array_equal(first, second)
+
+
+def test_refitting_grows_one_model_a_run_on_everybody(problem):
+    scheme = Validation("cv", n_folds=4, average_folds=False)
+    trained = train(problem.task(), SMALL, scheme, None)
+    kept = [
+        (run.n_rounds, weight)
+        for run, weight in zip(trained.runs, trained.weights, strict=True)
+        if weight > 0.0
+    ]
+    assert [(len(m.trees), m.weight) for m in trained.members] == kept
+    assert {m.trees[0].count[0] for m in trained.members} == {64.0}
+
+
+def test_shapes_are_tried_on_the_proportional_term_first(problem):
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), PROPORTIONAL)
+    narrow = [run for run in trained.runs if "all terms" not in run.label]
+    assert len(narrow) == 2
+    assert all(np.all(run.out_of_fold[:, OTHERS] == 0.0) for run in narrow)
+
+
+def test_the_best_shape_is_tried_with_all_terms(problem):
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), PROPORTIONAL)
+    best = min(trained.runs[:2], key=lambda run: run.curve.min())
+    assert trained.runs[2].label == f"{best.label}, all terms"
+    assert np.any(trained.runs[2].out_of_fold[:, OTHERS] != 0.0)
+
+
+def test_refitting_a_run_of_the_proportional_term_uses_that_term_alone(problem):
+    scheme = Validation("cv", n_folds=4, average_folds=False)
+    trained = train(problem.task(), SMALL, scheme, PROPORTIONAL)
+    used = [
+        run for run, weight in zip(trained.runs, trained.weights, strict=True) if weight
+    ]
+    refits = zip(used, trained.members, strict=True)
+    others = [
+        tree.nodes.value[:, OTHERS]
+        for run, member in refits
+        if "all terms" not in run.label
+        for tree in member.trees
+    ]
+    assert np.abs(np.concatenate(others)).max() == 0.0
+
+
+def test_large_data_hold_out_one_share(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}._LARGE", 50)
+    monkeypatch.setattr(f"{TRAINING}._TRIAL", 40)
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), None)
+    assert is_known(trained.out_of_fold).sum() == 13  # a fifth of 64
+
+
+def test_large_data_choose_one_shape_on_a_part(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}._LARGE", 50)
+    monkeypatch.setattr(f"{TRAINING}._TRIAL", 40)
+    sizes = []
+    original = problem.task().__class__.subset
+
+    def spy(task, rows):
+        sizes.append(len(rows))
+        return original(task, rows)
+
+    monkeypatch.setattr("boostr._engine.selection.Task.subset", spy)
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), None)
+    assert (sizes, len(trained.runs), len(trained.members)) == ([40], 1, 1)
+
+
+def test_validated_models_beat_no_model(problem, by_folds):
+    theta = by_folds.out_of_fold
+    products = problem.stats.multiply(theta, problem.everybody)
+    assert np.sum(theta * (0.5 * products - problem.stats.linear)) < 0.0
+
+
+def test_out_of_fold_predictions_are_spread_over_those_used():
+    trained = Trained((), out_of_fold=np.array([[1.0, 2.0], [3.0, 4.0]]))
+    spread = trained.spread_out_of_fold(np.array([True, False, True]))
+    assert_allclose(spread, [[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    ("least", "n", "expected"), [(0.3, 1_000, 300), (0.3, 10, 20), (5, 1_000, 5)]
+)
+def test_the_least_leaf_is_a_number_or_a_share(least, n, expected):
+    growth = Shape(4, least, 2).growth(GrowthParams(max_leaves=2), n)
+    assert (growth.max_leaves, growth.min_samples_leaf, growth.n_candidates) == (
+        4,
+        expected,
+        2,
+    )
+
+
+def test_a_shape_keeps_what_it_does_not_name():
+    base = GrowthParams(max_leaves=2, growth="level", gamma1=3.0)
+    growth = Shape(4, 5, 0).growth(base, 100)
+    assert (growth.growth, growth.gamma1) == ("level", 3.0)
+
+
+@pytest.mark.parametrize(("splitter", "is_drawn"), [("best", False), ("random", True)])
+def test_shapes_are_chosen_by_their_splitter(splitter, is_drawn):
+    chosen = choose_splitter(SHAPES, splitter)
+    assert chosen == [shape for shape in SHAPES if (shape.n_candidates > 0) == is_drawn]
+
+
+@pytest.mark.parametrize(("splitter", "is_drawn"), [("best", False), ("random", True)])
+def test_a_shape_without_the_splitter_is_made_to_use_it(splitter, is_drawn):
+    other = Shape(8, 20, 0 if is_drawn else 4)
+    (chosen,) = choose_splitter([other], splitter)
+    assert (chosen.n_candidates > 0) == is_drawn
+
+
+def test_the_plain_shape_tries_all_thresholds():
+    assert PLAIN_SHAPE.n_candidates == 0
