@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
 from boostr._typing import BoolArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
 
-__all__ = ["MonotoneCurves"]
+__all__ = ["CurveLimits", "MonotoneCurves"]
 
 _N_EARLY = 32  # grid points close to zero
 _N_INSIDE = 129  # evenly spaced grid points up to the horizon
 _N_BEYOND = 128  # grid points beyond it
 _BLOCK = 8192  # curves that are projected at a time, to bound the memory
+
+
+@dataclass(frozen=True, slots=True)
+class CurveLimits:
+    """Clock times that matter to curves."""
+
+    horizon: float  # the end of the training data
+    reach: float  # curves are constant from here on
+    latest: float  # the last time that will be asked for
 
 
 class MonotoneCurves:
@@ -30,26 +41,28 @@ class MonotoneCurves:
         self,
         basis: FittedBasis,
         theta: FloatArray,
-        horizon: float,
-        reach: float,
+        limits: CurveLimits,
         monotone: bool,
     ) -> None:
         self._basis = basis
         self._theta = theta
-        self._reach = reach
-        even = np.linspace(0.0, horizon, _N_INSIDE)
+        self._reach = limits.reach
+        even = np.linspace(0.0, limits.horizon, _N_INSIDE)
         early = np.geomspace(1e-6 * even[1], even[1], _N_EARLY, endpoint=False)
         inside = np.concatenate([even[:1], early, even[1:]])
-        beyond = np.geomspace(horizon, reach, _N_BEYOND + 1)[1:]
-        self._grid = np.concatenate([inside, beyond])
-        self._pool_weights = np.diff(inside, append=horizon + even[1])
+        beyond = np.geomspace(limits.horizon, limits.reach, _N_BEYOND + 1)[1:]
+        # Later points change nothing at earlier ones, so those nobody asks for are saved.
+        n_asked = np.searchsorted(beyond, limits.latest) + 1
+        has_later = limits.latest > limits.horizon
+        self._grid = np.concatenate([inside, beyond[:n_asked]]) if has_later else inside
+        self._pool_weights = np.diff(inside, append=inside[-1] + even[1])
         self._bent = np.flatnonzero(self._find_bent() & monotone)
         self._projected = self._project(self._bent)
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
         times = np.minimum(times, self._reach)
-        result = self._theta @ self._basis.evaluate(times).T
+        result = _combine(self._theta, self._basis.evaluate(times))
         if self._bent.size:
             left, share = self._locate(times)
             before = self._projected[:, left]
@@ -58,7 +71,7 @@ class MonotoneCurves:
 
     def slopes(self, times: FloatArray) -> FloatArray:
         """Return the derivatives of the curves on the clock, (n, m)."""
-        result = self._theta @ self._finite_rates(times).T
+        result = _combine(self._theta, self._finite_rates(times))
         if self._bent.size:
             left, _ = self._locate(times)
             rise = self._projected[:, left + 1] - self._projected[:, left]
@@ -94,25 +107,27 @@ class MonotoneCurves:
         return np.flatnonzero(is_bent), place[is_bent]
 
     def _finite_rates(self, times: FloatArray) -> FloatArray:
-        """Return the terms' rates, 0 where infinite (s**e at zero, e < 1) or out of reach."""
+        """Return the terms' rates, 0 where infinite (at zero) or out of reach."""
         rates = self._basis.rates(times)
         is_known = np.isfinite(rates) & (times <= self._reach)[:, None]
         return np.where(is_known, rates, 0.0)
 
     def _find_bent(self) -> BoolArray:
-        """Find the curves that decrease or fall below zero somewhere."""
-        suspects = np.any(self._theta < 0.0, axis=1) | (not self._basis.is_increasing)
+        """Find the curves that decrease or fall below zero somewhere on the grid."""
+        terms = self._basis.evaluate(self._grid)
+        steps = np.diff(terms, axis=0, prepend=0.0)
+        rates = steps[1:] / np.diff(self._grid)[:, None]
+        # A sum cannot fall if the sum of its terms' own worst rates does not.
+        worst = np.minimum(self._theta * rates.min(axis=0), self._theta * rates.max(axis=0))
+        suspects = np.flatnonzero(worst.sum(axis=1) < 0.0)
         bent = np.zeros(len(self._theta), dtype=np.bool_)
-        rows = np.flatnonzero(suspects)
-        terms = self._basis.evaluate(self._grid).T
-        for begin in range(0, len(rows), _BLOCK):
-            block = rows[begin : begin + _BLOCK]
-            steps = np.diff(self._theta[block] @ terms, axis=1, prepend=0.0)
-            bent[block] = np.any(steps < 0.0, axis=1)
+        for begin in range(0, len(suspects), _BLOCK):
+            block = suspects[begin : begin + _BLOCK]
+            bent[block] = np.any(_combine(self._theta[block], steps) < 0.0, axis=1)
         return bent
 
     def _project(self, rows: PositionArray) -> FloatArray:
-        curves = self._theta[rows] @ self._basis.evaluate(self._grid).T
+        curves = _combine(self._theta[rows], self._basis.evaluate(self._grid))
         project_monotone(curves, self._pool_weights)
         return curves
 
@@ -122,3 +137,15 @@ class MonotoneCurves:
         left = np.clip(left, 0, len(self._grid) - 2)
         share = (times - self._grid[left]) / (self._grid[left + 1] - self._grid[left])
         return left, np.clip(share, 0.0, 1.0)
+
+
+def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:
+    """Return ``theta @ terms.T``, (n, m).
+
+    Term by term, since there are few of them: a library for matrices would wake up threads
+    for what is a handful of multiplications a number.
+    """
+    result = np.multiply.outer(theta[:, 0], terms[:, 0])
+    for term in range(1, theta.shape[1]):
+        result += np.multiply.outer(theta[:, term], terms[:, term])
+    return np.asarray(result)

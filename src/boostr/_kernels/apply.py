@@ -29,13 +29,13 @@ def _leaf_of(
     node = root
     while nodes.feature[node] >= 0:
         bin_index = x_binned[row, nodes.feature[node]]
-        if bin_index == missing_bin:
-            is_left = nodes.missing_left[node]
-        elif nodes.category_set[node] >= 0:
+        # The missing bin is the highest: unless it is sent left, it goes right by itself.
+        is_left = bin_index <= nodes.bin_threshold[node]
+        if nodes.missing_left[node] and bin_index == missing_bin:
+            is_left = True
+        elif nodes.categories.shape[0] > 0 and nodes.category_set[node] >= 0:
             word = nodes.categories[nodes.category_set[node], bin_index >> 5]
             is_left = (word >> np.uint32(bin_index & 31)) & np.uint32(1) == 1
-        else:
-            is_left = bin_index <= nodes.bin_threshold[node]
         node = root + nodes.left_child[node] + (0 if is_left else 1)
     return node
 

@@ -41,11 +41,6 @@ class FittedBasis(Protocol):
         """Kind of leaf problem, see :mod:`boostr._kernels.solve`."""
         ...
 
-    @property
-    def is_increasing(self) -> bool:
-        """Whether every function rises with time, so that positive sums of them do."""
-        ...
-
     def evaluate(self, times: FloatArray) -> FloatArray:
         """Return the functions at clock times, (m, n_terms); zero at time zero."""
         ...

@@ -33,7 +33,6 @@ class PiecewiseBasis:
     curve_edges: FloatArray  # (n_curve_pieces,)
     curves: FloatArray  # (n_curve_pieces, n_terms, n_powers)
     solver: int
-    is_increasing: bool
 
     @property
     def n_terms(self) -> int:
@@ -114,9 +113,7 @@ class StepBasis:
         # whoever is observed from later on, or with gaps, couples them.
         is_plain = np.all(events.window_start == 0.0)
         solver = DIAGONAL if is_plain else FULL
-        return PiecewiseBasis(
-            edges, values, _derive(values), joints, lines, solver, is_increasing=False
-        )
+        return PiecewiseBasis(edges, values, _derive(values), joints, lines, solver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ class SplineBasis:
         inner = inner[(inner > 0.0) & (inner < events.horizon)]
         edges, rates = _spline_pieces(inner, events.horizon, self.order)
         integrals = _integrate(edges, rates)
-        return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL, True)
+        return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL)
 
 
 def _check_count(name: str, value: int, least: int) -> None:

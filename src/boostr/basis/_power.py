@@ -67,11 +67,6 @@ class PowerBasis:
         """All exponents of a leaf together, or one of them."""
         return FULL if self.joint else SINGLE
 
-    @property
-    def is_increasing(self) -> bool:
-        """Whether every function rises with time."""
-        return True
-
     def place(self, events: ClockedEvents, loss: Loss) -> PowerBasis:
         """Check that the exponents suit the loss; powers have no knots."""
         low = [exponent for exponent in self.exponents if exponent <= 0.5]

@@ -336,7 +336,7 @@ class BoostR(CurvePredictor):
             )
         known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
-        curves = self._curves(self.out_of_fold_coefficients_[known])
+        curves = self._curves(self.out_of_fold_coefficients_[known], checked)
         result[known] = curves.values(self.clock_.read(checked))
         return result
 
