@@ -25,7 +25,12 @@ $(VENV)/.bench: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
-demo: $(VENV)/.user  ## simulate a fleet, fit, rank the machines, save a picture
+# Numba's cache sees a kernel's own file change, not those it calls: start afresh.
+$(VENV)/.kernels: $(wildcard src/boostr/_kernels/*.py) | $(VENV)/.user
+	find src -name '*.nb[ic]' -delete
+	touch $@
+
+demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machines, save a picture
 	$(BIN)/python examples/plot_fleet.py
 
 test: lint types imports unit nojit  ## everything that is checked
@@ -41,13 +46,13 @@ types: $(VENV)/.developer  ## types, strictly
 imports: $(VENV)/.developer  ## who may import whom
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.developer  ## tests and the examples in docstrings and README
+unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and README
 	$(BIN)/python -m pytest -q -n 2
 
 nojit: $(VENV)/.developer  ## the same kernels as plain Python, and the share of lines run
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not slow" --cov --cov-report=term:skip-covered
 
-bench: $(VENV)/.bench  ## accuracy and speed beside other libraries
+bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.speed
 

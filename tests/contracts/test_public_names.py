@@ -44,9 +44,9 @@ def methods_of(thing):
     if not inspect.isclass(thing):
         return []
     return [
-        f"{thing.__module__}.{thing.__qualname__}.{name}"
-        for name, value in vars(thing).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, classmethod))
+        f"{thing.__module__}.{thing.__qualname__}.{name}" for name, value in
+        vars(thing).items() if not name.startswith("_") and (inspect.isfunction(value) or
+        isinstance(value, classmethod))
     ]
 
 
@@ -56,7 +56,7 @@ def test_lists_are_sorted(room):
     assert names == sorted(names)
 
 
-@pytest.mark.parametrize("thing", public_objects())
+@pytest.mark.parametrize("thing", list(public_objects()))
 def test_docstrings_describe_parameters_and_results(thing):
     names = [f"{thing.__module__}.{thing.__qualname__}", *methods_of(thing)]
     errors = {
@@ -66,7 +66,7 @@ def test_docstrings_describe_parameters_and_results(thing):
     assert {name: found for name, found in errors.items() if found} == {}
 
 
-@pytest.mark.parametrize("thing", public_objects())
+@pytest.mark.parametrize("thing", list(public_objects()))
 def test_docstrings_hold_a_runnable_example(thing):
     is_error = inspect.isclass(thing) and issubclass(thing, BaseException)
     if thing.__name__ in NO_EXAMPLE or is_error:

@@ -130,6 +130,14 @@ def test_the_cumulative_curve_rests_during_a_gap():
     assert_allclose(quadratic, [[8 / 3]])
 
 
+@pytest.mark.parametrize("moments", [power_moments, piecewise_moments])
+def test_tied_events_at_the_end_of_a_window_count_after_the_gap(moments):
+    windows = [(0.0, 2.0), (3.0, 5.0)]
+    tied = clocked([(windows, [2.0, 2.0, 2.0], [1.0, 0.5, 1.0])])
+    single = clocked([(windows, [2.0], [2.5])])
+    assert_allclose(moments(tied, "cumulative")[0], moments(single, "cumulative")[0])
+
+
 @pytest.mark.parametrize("start", [1e3, 1e4, 1e5, 1e6])
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
 def test_short_windows_late_in_time_keep_their_digits(exponent, start):

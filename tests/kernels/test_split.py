@@ -250,6 +250,16 @@ def test_categories_that_belong_together_need_not_be_neighbours():
     assert left in ({0, 2}, {1, 3})
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("term", [0, 1, 2])
+def test_categories_are_put_in_order_for_every_term(kind, term):
+    gradients = np.zeros((4, 3))
+    gradients[:, term] = [1.0, -1.0, 1.0, -1.0]
+    individuals = gradients, np.array([np.diag([1.0, 2.0, 3.0])] * 4)
+    node = Node([0, 1, 2, 3], *individuals, np.zeros((3, 3)), kind, is_categorical=True)
+    assert_allclose(node.find(), node.best_gain())
+
+
 def test_categories_absent_from_the_node_follow_the_missing():
     bins, gradients = [0, 0, 2, MISSING], [-1.0, -1.0, 1.0, 1.0]
     node = Node.groups(bins, gradients, is_categorical=True)

@@ -14,14 +14,13 @@ import numpy as np
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray
 
-__all__ = ["DIAGONAL", "FULL", "SINGLE", "leaf_reduction", "solve_leaf"]
+__all__ = ["DIAGONAL", "FULL", "SINGLE", "TINY", "leaf_reduction", "solve_leaf"]
 
 SINGLE = 0  # one term per leaf: the best one
 DIAGONAL = 1  # all terms, no interaction between them
 FULL = 2  # all terms, full matrix
 
-_UNSAFE = 1e-6  # determinants below this share of the diagonal's product lose digits
-_TINY = 1e-12  # pivots below this share of their diagonal count as zero
+TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
 @kernel
@@ -38,7 +37,7 @@ def _cholesky(
             for inner in range(column):
                 value -= factor[row, inner] * factor[column, inner]
             if row == column:
-                usable = value > _TINY * abs(diagonal) and value > 0.0
+                usable = value > TINY * abs(diagonal) and value > 0.0
                 factor[row, row] = math.sqrt(value) if usable else math.inf
             else:
                 factor[row, column] = value / factor[column, column]
@@ -56,19 +55,6 @@ def _forward(sums: FloatArray, factor: FloatArray, n_terms: int, out: FloatArray
         out[row] = value
         total += value * value
     return 0.5 * total
-
-
-@kernel
-def _reduction_of_two(sums: FloatArray, penalty: FloatArray) -> float:
-    """Return 1/2 g'(H + S)^-1 g of two terms by determinants, or -1 if unsafe."""
-    first = sums[2] + penalty[0, 0]
-    mixed = sums[3] + penalty[1, 0]
-    second = sums[4] + penalty[1, 1]
-    determinant = first * second - mixed * mixed
-    if determinant <= _UNSAFE * first * second:
-        return -1.0
-    squares = sums[0] * sums[0] * second + sums[1] * sums[1] * first
-    return 0.5 * (squares - 2.0 * sums[0] * sums[1] * mixed) / determinant
 
 
 @kernel
@@ -100,10 +86,6 @@ def leaf_reduction(
         Drop of the objective against coefficients of zero; never negative.
     """
     n_terms = penalty.shape[0]
-    if solver == FULL and n_terms == 2:
-        reduction = _reduction_of_two(sums, penalty)
-        if reduction >= 0.0:
-            return reduction
     if solver == FULL and n_terms > 1:
         _cholesky(sums, penalty, n_terms, factor)
         return _forward(sums, factor, n_terms, work)

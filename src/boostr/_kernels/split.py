@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._kernels.solve import leaf_reduction, solve_leaf
+from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
+from boostr._kernels.solve import FULL, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["find_best_split"]
@@ -38,61 +39,6 @@ def _draw_candidates(
         bits = _mix(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
         is_candidate[first + np.int64(bits % span)] = True
     is_candidate[last] = True  # values against missing; skipped where nothing is missing
-
-
-@kernel
-def _scan(
-    histogram: FloatArray,
-    order: IndexArray,
-    is_candidate: BoolArray,
-    totals: FloatArray,
-    penalty: FloatArray,
-    solver: int,
-    min_count: float,
-    skips_empty: bool,
-) -> tuple[float, int, bool]:
-    """Return the best (reduction of both sides, position in ``order``, missing goes left).
-
-    The bins in ``order`` move to the left one by one; missing values (the last bin of the
-    histogram) are tried on both sides where the node has any.
-    """
-    n_channels = totals.shape[0]
-    n_terms = penalty.shape[0]
-    missing = histogram[histogram.shape[0] - 1]
-    n_missing = missing[n_channels - 1]
-    factor = np.zeros((n_terms, n_terms))
-    work = np.zeros(n_terms)
-    values_left = np.zeros(n_channels)
-    left = np.zeros(n_channels)
-    right = np.zeros(n_channels)
-    best = -1.0
-    best_position = -1
-    best_missing_left = False
-    for position in range(order.shape[0]):
-        cell = histogram[order[position]]
-        if cell[n_channels - 1] > 0.0:
-            for channel in range(n_channels):
-                values_left[channel] += cell[channel]
-        elif skips_empty:
-            continue  # an empty bin moves nobody
-        if not is_candidate[position]:
-            continue
-        for side in range(2 if n_missing > 0.0 else 1):
-            n_left = values_left[n_channels - 1] + side * n_missing
-            n_right = totals[n_channels - 1] - n_left
-            if n_left < min_count or n_right < min_count:
-                continue
-            for channel in range(n_channels - 1):
-                left[channel] = values_left[channel] + side * missing[channel]
-                right[channel] = totals[channel] - left[channel]
-            reduction = leaf_reduction(
-                left, penalty, solver, factor, work
-            ) + leaf_reduction(right, penalty, solver, factor, work)
-            if reduction > best:
-                best = reduction
-                best_position = position
-                best_missing_left = side == 1 if n_missing > 0.0 else n_left >= n_right
-    return best, best_position, best_missing_left
 
 
 @kernel
@@ -174,9 +120,25 @@ def _find_best_of_feature(
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
             curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
-        reduction, position, missing_left = _scan(
-            histogram, order, is_candidate, totals, penalty, solver, min_count, skips_empty
-        )
+        if n_terms == 1:
+            reduction, position, missing_left = scan_one_term(
+                histogram, order, is_candidate, totals, penalty, min_count, skips_empty
+            )
+        elif n_terms == 2 and solver == FULL:
+            reduction, position, missing_left = scan_two_terms(
+                histogram, order, is_candidate, totals, penalty, min_count, skips_empty
+            )
+        else:
+            reduction, position, missing_left = scan_any_terms(
+                histogram,
+                order,
+                is_candidate,
+                totals,
+                penalty,
+                solver,
+                min_count,
+                skips_empty,
+            )
         if reduction > best:
             best = reduction
             if skips_empty and not is_categorical:
