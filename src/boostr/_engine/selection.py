@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.booster import Booster, BoostingParams
@@ -182,7 +182,7 @@ def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:
     if scale <= 0.0:  # nobody predicts anything
         return np.full(len(linear), 1.0 / len(linear))
     factor = np.linalg.cholesky(quadratic + 1e-9 * scale * np.eye(len(linear)))
-    weights, _ = nnls(factor.T, np.linalg.solve(factor, linear))
+    weights, _ = scipy.optimize.nnls(factor.T, np.linalg.solve(factor, linear))
     return np.asarray(weights)
 
 

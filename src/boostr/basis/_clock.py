@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, RiskTable
@@ -92,7 +92,9 @@ class OperationalClock:
         )
         inside = np.isnan(slope)
         if len(self.log_times) > 1:
-            derivative = PchipInterpolator(self.log_times, self.log_counts).derivative()
+            derivative = scipy.interpolate.PchipInterpolator(
+                self.log_times, self.log_counts
+            ).derivative()
             slope[inside] = derivative(log_time[inside])
         else:
             slope[inside] = self.last_slope
@@ -109,7 +111,7 @@ class OperationalClock:
         above = self.log_counts[-1] + self.last_slope * (log_time - self.log_times[-1])
         if len(self.log_times) == 1:
             return np.where(log_time < self.log_times[0], below, above)
-        middle = PchipInterpolator(self.log_times, self.log_counts)(
+        middle = scipy.interpolate.PchipInterpolator(self.log_times, self.log_counts)(
             np.clip(log_time, self.log_times[0], self.log_times[-1])
         )
         result = np.where(log_time < self.log_times[0], below, middle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import BSpline, PPoly
+import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._kernels.moments import (
     piecewise_cumulative_moments,
@@ -167,8 +167,8 @@ def _spline_pieces(
     edges = np.concatenate([[0.0], inner, [horizon]])
     pieces = np.zeros((len(edges), n_terms, order))
     for term in range(n_terms):
-        spline = BSpline(knots, np.eye(n_terms)[term], order - 1)
-        polynomial = PPoly.from_spline(spline)
+        spline = scipy.interpolate.BSpline(knots, np.eye(n_terms)[term], order - 1)
+        polynomial = scipy.interpolate.PPoly.from_spline(spline)
         for piece, edge in enumerate(edges[:-1]):
             place = np.searchsorted(polynomial.x, edge, side="right") - 1
             pieces[piece, term] = polynomial.c[::-1, place]
