@@ -66,10 +66,6 @@ def test_exponents_must_be_positive_and_different(exponents):
         PowerBasis(exponents)
 
 
-def test_powers_rise():
-    assert PowerBasis().is_increasing
-
-
 def test_there_is_a_term_per_exponent():
     assert PowerBasis((1.0, 2.0, 3.0)).n_terms == 3
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import clocked
 
-from boostr._engine.curves import MonotoneCurves
+from boostr._engine.curves import CurveLimits, MonotoneCurves
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
 
 HORIZON = 8.0
@@ -33,15 +33,15 @@ TIMES = np.unique(
 )
 
 
-def make_theta(rng, basis, n=60):
+def make_theta(rng, family, n=60):
     """Curves that rise on the whole, with downs."""
-    theta = rng.normal(0.3, 1.0, (n, basis.n_terms))
-    return np.cumsum(theta, axis=1) if not basis.is_increasing else theta
+    theta = rng.normal(0.3, 1.0, (n, BASES[family].n_terms))
+    return np.cumsum(theta, axis=1) if family == "pointwise" else theta
 
 
-def make_rising(rng, basis, n=20):
-    theta = rng.random((n, basis.n_terms))
-    return np.cumsum(theta, axis=1) if not basis.is_increasing else theta
+def make_rising(rng, family, n=20):
+    theta = rng.random((n, BASES[family].n_terms))
+    return np.cumsum(theta, axis=1) if family == "pointwise" else theta
 
 
 def raw(basis, theta, times):
@@ -49,26 +49,27 @@ def raw(basis, theta, times):
     return theta @ basis.evaluate(np.minimum(times, REACH)).T
 
 
-def make_curves(family, theta, *, horizon=HORIZON, monotone=True):
-    return MonotoneCurves(BASES[family], theta, horizon, REACH, monotone)
+def make_curves(family, theta, *, horizon=HORIZON, latest=np.inf, monotone=True):
+    limits = CurveLimits(horizon, REACH, latest)
+    return MonotoneCurves(BASES[family], theta, limits, monotone)
 
 
 @families
 def test_curves_never_fall(rng, family):
-    values = make_curves(family, make_theta(rng, BASES[family])).values(TIMES)
+    values = make_curves(family, make_theta(rng, family)).values(TIMES)
     rises = np.diff(values, axis=1) / np.abs(values[:, 1:]).clip(1.0)
     assert rises.min() >= -1e-12
 
 
 @families
 def test_curves_are_never_negative(rng, family):
-    values = make_curves(family, make_theta(rng, BASES[family])).values(TIMES)
+    values = make_curves(family, make_theta(rng, family)).values(TIMES)
     assert values.min() >= -1e-12
 
 
 @families
 def test_curves_are_zero_at_zero(rng, family):
-    values = make_curves(family, make_theta(rng, BASES[family])).values(np.zeros(1))
+    values = make_curves(family, make_theta(rng, family)).values(np.zeros(1))
     assert np.array_equal(values, np.zeros((60, 1)))
 
 
@@ -92,7 +93,7 @@ def test_a_dip_in_one_of_many_cells_is_not_overlooked():
 
 @families
 def test_curves_that_rise_as_they_are_stay_untouched(rng, family):
-    theta = make_rising(rng, BASES[family])
+    theta = make_rising(rng, family)
     assert_allclose(
         make_curves(family, theta).values(TIMES), raw(BASES[family], theta, TIMES)
     )
@@ -112,14 +113,14 @@ def test_flat_curves_stay_untouched(level):
 
 @families
 def test_the_raw_sum_is_given_on_demand(rng, family):
-    theta = make_theta(rng, BASES[family])
+    theta = make_theta(rng, family)
     values = make_curves(family, theta, monotone=False).values(TIMES)
     assert_allclose(values, raw(BASES[family], theta, TIMES))
 
 
 @pytest.mark.parametrize("family", ["power", "pointwise", "spline"])
 def test_bent_curves_are_the_nearest_monotone_ones_on_the_grid(rng, family):
-    theta = make_theta(rng, BASES[family])
+    theta = make_theta(rng, family)
     curves = make_curves(family, theta)
     before = raw(BASES[family], theta, curves._grid)
     bent = np.flatnonzero(np.diff(before, axis=1).min(axis=1) < -1e-9)
@@ -130,14 +131,14 @@ def test_bent_curves_are_the_nearest_monotone_ones_on_the_grid(rng, family):
 
 @families
 def test_the_value_at_one_time_does_not_depend_on_the_others(rng, family):
-    curves = make_curves(family, make_theta(rng, BASES[family], 5))
+    curves = make_curves(family, make_theta(rng, family, 5))
     alone = np.hstack([curves.values(TIMES[[k]]) for k in range(0, len(TIMES), 97)])
     assert_allclose(curves.values(TIMES)[:, ::97], alone, atol=1e-12)
 
 
 @families
 def test_one_curve_does_not_depend_on_the_others(rng, family):
-    theta = make_theta(rng, BASES[family], 8)
+    theta = make_theta(rng, family, 8)
     alone = np.vstack([make_curves(family, theta[[k]]).values(TIMES) for k in range(8)])
     assert_allclose(make_curves(family, theta).values(TIMES), alone, atol=1e-12)
 
@@ -145,7 +146,7 @@ def test_one_curve_does_not_depend_on_the_others(rng, family):
 @families
 @pytest.mark.parametrize("monotone", [True, False])
 def test_values_at_pairs_are_entries_of_the_table(rng, family, monotone):
-    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    curves = make_curves(family, make_theta(rng, family), monotone=monotone)
     rows, times = rng.integers(0, 60, 200), rng.uniform(0.0, 20.0, 200)
     expected = np.diag(curves.values(times)[rows])
     assert_allclose(curves.values_at(rows, times), expected, atol=1e-12)
@@ -154,7 +155,7 @@ def test_values_at_pairs_are_entries_of_the_table(rng, family, monotone):
 @families
 @pytest.mark.parametrize("monotone", [True, False])
 def test_slopes_at_pairs_are_entries_of_the_table(rng, family, monotone):
-    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    curves = make_curves(family, make_theta(rng, family), monotone=monotone)
     rows, times = rng.integers(0, 60, 200), rng.uniform(0.0, 20.0, 200)
     expected = np.diag(curves.slopes(times)[rows])
     assert_allclose(curves.slopes_at(rows, times), expected, atol=1e-12)
@@ -163,7 +164,7 @@ def test_slopes_at_pairs_are_entries_of_the_table(rng, family, monotone):
 @families
 @pytest.mark.parametrize("monotone", [True, False])
 def test_slopes_are_those_of_the_values(rng, family, monotone):
-    curves = make_curves(family, make_theta(rng, BASES[family]), monotone=monotone)
+    curves = make_curves(family, make_theta(rng, family), monotone=monotone)
     times = rng.uniform(0.1, 30.0, 50)
     differences = (curves.values(times + 1e-7) - curves.values(times - 1e-7)) / 2e-7
     assert_allclose(curves.slopes(times), differences, atol=1e-5)
@@ -181,9 +182,21 @@ def test_slopes_are_those_of_the_values_however_far(theta, time):
 
 @families
 def test_beyond_the_reach_curves_stay_where_they_are(rng, family):
-    curves = make_curves(family, make_theta(rng, BASES[family]))
+    curves = make_curves(family, make_theta(rng, family))
     values = curves.values(np.array([1.0, 3.0, 1e6]) * REACH)
     assert_allclose(values, values[:, :1] * np.ones(3))
+
+
+@families
+@pytest.mark.parametrize("latest", [0.5 * HORIZON, HORIZON, 2.0 * HORIZON])
+def test_the_latest_time_asked_for_changes_nothing_before_it(rng, family, latest):
+    theta = make_theta(rng, family)
+    times = TIMES[latest >= TIMES]
+    assert_allclose(
+        make_curves(family, theta, latest=latest).values(times),
+        make_curves(family, theta).values(times),
+        atol=1e-12,
+    )
 
 
 def test_unbounded_rates_at_zero_count_as_zero():
@@ -193,7 +206,7 @@ def test_unbounded_rates_at_zero_count_as_zero():
 
 @pytest.mark.parametrize("family", ["power", "pointwise"])
 def test_blocks_of_curves_change_nothing(rng, monkeypatch, family):
-    theta = make_theta(rng, BASES[family])
+    theta = make_theta(rng, family)
     whole = make_curves(family, theta).values(TIMES)
     monkeypatch.setattr("boostr._engine.curves._BLOCK", 7)
     assert_allclose(make_curves(family, theta).values(TIMES), whole)

@@ -52,7 +52,8 @@ def make_tree(rng, n_splits, n_terms, n_sets):
         leaves += [2 * split + 1, 2 * split + 2]
         if rng.random() < 0.5:
             category_set[node] = n_sets + len(categories)
-            categories.append(rng.integers(0, 2**32, 8))
+            # The flag alone says where missing values go: their bit, the last, is not set.
+            categories.append(rng.integers(0, 2**32, 8) & [2**32 - 1] * 7 + [2**31 - 1])
     return {
         "feature": feature,
         "bin_threshold": rng.integers(0, 255, n_nodes),

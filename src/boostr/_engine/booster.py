@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class BoostingParams:
     subsample: float = 1.0
     colsample: float = 1.0
     seed: int = 0
+    starts_at_mean: bool = True  # the first tree is a root alone, taken in full
 
 
 class Booster:
@@ -61,16 +62,7 @@ class Booster:
 
     def step(self) -> Tree:
         """Grow one tree on the gradient, shrink it and add it."""
-        self._source.start(self._draw_rows())
-        tree = grow_tree(
-            self._source,
-            self._problem,
-            self._params.growth,
-            self._features.n_values,
-            self._features.is_categorical,
-            self._draw_columns(),
-            int(self._rng.integers(2**63)),
-        ).scaled(self._params.learning_rate)
+        tree = self._grow()
         self.total_loss = self._add(tree)
         self.trees.append(tree)
         return tree
@@ -78,6 +70,21 @@ class Booster:
     def loss(self, members: IndexArray) -> float:
         """Return the summed loss of some individuals."""
         return quadratic_loss(self.theta, self._rows, self._stats.linear, members)
+
+    def _grow(self) -> Tree:
+        is_mean = self._params.starts_at_mean and not self.trees
+        growth = self._params.growth
+        self._source.start(self._members if is_mean else self._draw_rows())
+        tree = grow_tree(
+            self._source,
+            self._problem,
+            replace(growth, max_leaves=1) if is_mean else growth,
+            self._features.n_values,
+            self._features.is_categorical,
+            self._all_features if is_mean else self._draw_columns(),
+            int(self._rng.integers(2**63)),
+        )
+        return tree if is_mean else tree.scaled(self._params.learning_rate)
 
     def _add(self, tree: Tree) -> float:
         arguments = (
