@@ -236,11 +236,4 @@ def bin_column(values, thresholds, missing_bin):
 
 
 def project_monotone(curve, weights):
-    """Project the part of a curve with weights; let the rest rise with its maximum."""
-    n_pooled = len(weights)
-    inside = np.maximum(isotonic_regression(curve[:n_pooled], weights=weights).x, 0.0)
-    last = curve[n_pooled - 1]
-    rises = [
-        max(0.0, max(curve[n_pooled : k + 1]) - last) for k in range(n_pooled, len(curve))
-    ]
-    return np.concatenate([inside, inside[-1] + np.array(rises)])
+    return np.maximum(isotonic_regression(curve, weights=weights).x, 0.0)

@@ -1,7 +1,5 @@
 """Identities of ``RecurrentEvents`` that hold for any histories."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -184,13 +182,6 @@ def test_without_pandas_tables_are_made_with_polars(monkeypatch):
     monkeypatch.setattr("boostr.data._frames.find_spec", lambda name: None)
     y = RecurrentEvents.from_lists([[]], end=1.0)
     assert isinstance(y.to_long(), pl.DataFrame)
-
-
-def test_importing_the_data_package_imports_no_table_library():
-    heavy = "{'pandas', 'polars', 'pyarrow', 'matplotlib', 'dask'}"
-    command = f"import sys, boostr.data; print({heavy} & set(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", command], capture_output=True, check=True)
-    assert run.stdout.decode().strip() == "set()"
 
 
 @pytest.mark.parametrize("name", ["time", "event", "start"])

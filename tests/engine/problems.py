@@ -80,10 +80,13 @@ class Problem:
         )
 
 
-def boosting(learning_rate=0.3, subsample=1.0, colsample=1.0, seed=0, **growth):
+def boosting(
+    learning_rate=0.3, subsample=1.0, colsample=1.0, seed=0, starts_at_mean=False, **growth
+):
     growth = {"max_leaves": 4} | growth
     return BoostingParams(
         growth=GrowthParams(**growth),
+        starts_at_mean=starts_at_mean,
         learning_rate=learning_rate,
         subsample=subsample,
         colsample=colsample,

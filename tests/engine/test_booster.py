@@ -11,7 +11,6 @@ from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import LeafProblem
 from boostr._kernels.solve import FULL
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 families = pytest.mark.parametrize("family", FAMILIES)
 losses = pytest.mark.parametrize("loss", ["intensity", "cumulative"])
 
@@ -222,3 +221,14 @@ def test_one_thread_and_two_give_the_same_bits(large):
 def test_one_thread_and_two_give_the_same_bits_of_the_loss(large):
     one, two = (boost(large, 4, n_threads=n, max_leaves=8) for n in (1, 2))
     assert one.total_loss == two.total_loss
+
+
+def test_the_first_tree_can_be_the_mean_taken_in_full(rng):
+    problem = make_problem(rng, family="one power")
+    booster = problem.booster(starts_at_mean=True, learning_rate=0.1)
+    tree = booster.step()
+    stats = problem.stats
+    penalty = problem.leaf.penalty[0, 0]
+    mean = stats.linear.sum() / (stats.quadratic.sum() + penalty)
+    assert tree.n_leaves == 1
+    assert_allclose(booster.theta, mean)

@@ -15,7 +15,6 @@ from boostr._engine.selection import (
 )
 from boostr._engine.tree import GrowthParams
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 GROWTH = GrowthParams(max_leaves=3, min_samples_leaf=3)
 
 

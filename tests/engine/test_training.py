@@ -16,7 +16,6 @@ from boostr._engine.training import (
 from boostr._engine.tree import GrowthParams
 from boostr.basis import CalendarClock
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 SMALL = [Shape(3, 5, 0), Shape(6, 3, 2)]
 TRAINING = "boostr._engine.training"
 PROPORTIONAL = 1  # the exponent 1 among 0.8, 1 and 1.5

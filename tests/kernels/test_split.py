@@ -14,7 +14,6 @@ MISSING = 6  # one bin is used by no feature
 N_BINS = 7
 
 # Without the compiler, the 64-bit numbers of the random draw warn when they wrap around.
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 
 class Node:

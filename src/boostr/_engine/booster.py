@@ -15,7 +15,7 @@ from boostr._typing import IndexArray
 __all__ = ["Booster", "BoostingParams"]
 
 _PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
-_N_CHUNKS = 64  # of individuals, the same for every number of threads
+_N_CHUNKS = 64  # of individuals; fixed, so that sums over them have the same bits always
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Booster:
             self.theta,
             self._rows,
         )
-        if self._n_threads > 1 and len(self.theta) >= _PARALLEL_FROM:
+        if len(self.theta) >= _PARALLEL_FROM:
             return add_tree_parallel(*arguments, _N_CHUNKS)
         return add_tree(*arguments)
 

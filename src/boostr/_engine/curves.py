@@ -3,140 +3,200 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
-from boostr._typing import BoolArray, FloatArray, PositionArray
+from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
 
-__all__ = ["CurveLimits", "MonotoneCurves"]
+__all__ = ["MonotoneCurves"]
 
-_N_EARLY = 32  # grid points close to zero
+_N_EARLY = 64  # grid points close to zero
 _N_INSIDE = 129  # evenly spaced grid points up to the horizon
-_N_BEYOND = 128  # grid points beyond it
-_BLOCK = 8192  # curves that are projected at a time, to bound the memory
+_N_BEYOND = 129  # grid points from the horizon to the reach
+_BLOCK = 8192  # curves that are looked at together, to bound the memory
+_ROUNDING = 1e-12  # slopes down by less than this share of the terms' are rounding
 
 
-@dataclass(frozen=True, slots=True)
-class CurveLimits:
-    """Clock times that matter to curves."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Projection:
+    """Those curves that had to be bent, as straight lines between grid points."""
 
-    horizon: float  # the end of the training data
-    reach: float  # curves are constant from here on
-    latest: float  # the last time that will be asked for
+    rows: PositionArray  # (n_bent,) which curves, ascending
+    grid: FloatArray  # (n_grid,)
+    values: FloatArray  # (n_bent, n_grid)
+
+    def find(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
+        """Return which of ``rows`` are bent, and their places in the projection."""
+        if not self.rows.size:
+            return self.rows, self.rows
+        place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        is_bent = self.rows[place] == rows
+        return np.flatnonzero(is_bent), place[is_bent]
+
+    def read(self, place: AnyArray, times: FloatArray) -> FloatArray:
+        """Return values for places and times, which are broadcast."""
+        left = self._cell(times)
+        share = (times - self.grid[left]) / (self.grid[left + 1] - self.grid[left])
+        before = self.values[place, left]
+        return before + share * (self.values[place, left + 1] - before)
+
+    def slope(self, place: AnyArray, times: FloatArray) -> FloatArray:
+        """Return slopes for places and times, which are broadcast."""
+        left = self._cell(times)
+        rise = self.values[place, left + 1] - self.values[place, left]
+        return rise / (self.grid[left + 1] - self.grid[left])
+
+    def _cell(self, times: FloatArray) -> PositionArray:
+        left = np.searchsorted(self.grid, times, side="left") - 1
+        return np.clip(left, 0, len(self.grid) - 2)
 
 
 class MonotoneCurves:
     """Curves ``theta . phi(s)`` on the clock of a basis.
 
-    A sum of leaf functions can decrease; a cumulative count cannot. Such curves are
-    replaced by the nearest non-decreasing ones on a fixed grid, with straight lines between
-    its points: fixed, so that the value at one time does not depend on the others asked
-    for. Curves that are monotone as they are stay untouched. All are constant from
-    ``reach`` on.
+    A sum of leaf functions can decrease; a cumulative count cannot. Curves that do so up to
+    the horizon are replaced there by the nearest non-decreasing ones on a fixed grid; those
+    that do so beyond it rise wherever they rise above all they have been since. Others stay
+    as they are. The grid is fixed, so that the value at one time does not depend on the
+    others asked for. All curves are constant from ``reach`` on.
     """
 
     def __init__(
         self,
         basis: FittedBasis,
         theta: FloatArray,
-        limits: CurveLimits,
+        horizon: float,
+        reach: float,
         monotone: bool,
     ) -> None:
         self._basis = basis
         self._theta = theta
-        self._reach = limits.reach
-        even = np.linspace(0.0, limits.horizon, _N_INSIDE)
-        early = np.geomspace(1e-6 * even[1], even[1], _N_EARLY, endpoint=False)
-        inside = np.concatenate([even[:1], early, even[1:]])
-        beyond = np.geomspace(limits.horizon, limits.reach, _N_BEYOND + 1)[1:]
-        # Later points change nothing at earlier ones, so those nobody asks for are saved.
-        n_asked = np.searchsorted(beyond, limits.latest) + 1
-        has_later = limits.latest > limits.horizon
-        self._grid = np.concatenate([inside, beyond[:n_asked]]) if has_later else inside
-        self._pool_weights = np.diff(inside, append=inside[-1] + even[1])
-        self._bent = np.flatnonzero(self._find_bent() & monotone)
-        self._projected = self._project(self._bent)
+        self._horizon = horizon
+        self._reach = reach
+        self._monotone = monotone
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
         times = np.minimum(times, self._reach)
         result = _combine(self._theta, self._basis.evaluate(times))
-        if self._bent.size:
-            left, share = self._locate(times)
-            before = self._projected[:, left]
-            result[self._bent] = before + share * (self._projected[:, left + 1] - before)
+        if not self._monotone:
+            return result
+        early = np.flatnonzero(times <= self._horizon)
+        late = np.flatnonzero(times > self._horizon)
+        inside = self._inside
+        place = np.arange(len(inside.rows))[:, None]
+        result[inside.rows[:, None], early] = inside.read(place, times[early])
+        if late.size:
+            beyond = self._beyond
+            place = np.arange(len(beyond.rows))[:, None]
+            result[beyond.rows[:, None], late] = beyond.read(place, times[late])
+            result[inside.rows[:, None], late] += self._lift[:, None]
         return result
 
     def slopes(self, times: FloatArray) -> FloatArray:
         """Return the derivatives of the curves on the clock, (n, m)."""
         result = _combine(self._theta, self._finite_rates(times))
-        if self._bent.size:
-            left, _ = self._locate(times)
-            rise = self._projected[:, left + 1] - self._projected[:, left]
-            result[self._bent] = rise / np.diff(self._grid)[left] * (times <= self._reach)
+        if not self._monotone:
+            return result
+        early = np.flatnonzero(times <= self._horizon)
+        late = np.flatnonzero((times > self._horizon) & (times <= self._reach))
+        for projection, columns in ((self._inside, early), (self._beyond, late)):
+            if columns.size and projection.rows.size:
+                place = np.arange(len(projection.rows))[:, None]
+                slope = projection.slope(place, times[columns])
+                result[projection.rows[:, None], columns] = slope
         return result
 
     def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         times = np.minimum(times, self._reach)
         result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
-        bent, place = self._find_bent_rows(rows)
-        left, share = self._locate(times[bent])
-        before = self._projected[place, left]
-        result[bent] = before + share * (self._projected[place, left + 1] - before)
-        return np.asarray(result)
+        if not self._monotone:
+            return result
+        is_late = times > self._horizon
+        bent, place = self._inside.find(rows)
+        early = ~is_late[bent]
+        result[bent[early]] = self._inside.read(place[early], times[bent[early]])
+        if is_late.any():
+            lifted, lifted_place = bent[~early], place[~early]
+            bent, place = self._beyond.find(rows)
+            late = is_late[bent]
+            result[bent[late]] = self._beyond.read(place[late], times[bent[late]])
+            result[lifted] += self._lift[lifted_place]
+        return result
 
     def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
         result = np.einsum("kt,kt->k", self._theta[rows], self._finite_rates(times))
-        bent, place = self._find_bent_rows(rows)
-        left, _ = self._locate(times[bent])
-        rise = self._projected[place, left + 1] - self._projected[place, left]
-        result[bent] = rise / np.diff(self._grid)[left] * (times[bent] <= self._reach)
-        return np.asarray(result)
+        if not self._monotone:
+            return result
+        is_early = times <= self._horizon
+        is_late = ~is_early & (times <= self._reach)
+        for name, is_meant in (("_inside", is_early), ("_beyond", is_late)):
+            if is_meant.any():
+                projection: _Projection = getattr(self, name)
+                bent, place = projection.find(rows)
+                meant = is_meant[bent]
+                slope = projection.slope(place[meant], times[bent[meant]])
+                result[bent[meant]] = slope
+        return result
 
-    def _find_bent_rows(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
-        """Return which of ``rows`` are bent, and where their projections stand."""
-        place = np.searchsorted(self._bent, rows)
-        place = np.minimum(place, max(len(self._bent) - 1, 0))
-        if not self._bent.size:
-            return self._bent, self._bent
-        is_bent = self._bent[place] == rows
-        return np.flatnonzero(is_bent), place[is_bent]
+    @cached_property
+    def _inside(self) -> _Projection:
+        """Curves that fall, or fall below zero, up to the horizon: the nearest ones."""
+        even = np.linspace(0.0, self._horizon, _N_INSIDE)
+        early = np.geomspace(1e-12 * even[1], even[1], _N_EARLY)
+        grid = np.union1d(np.concatenate([even, early]), self._breaks(0.0, self._horizon))
+        rows = self._find_bent(grid)
+        values = _combine(self._theta[rows], self._basis.evaluate(grid))
+        project_monotone(values, np.diff(grid, append=grid[-1] + even[1]))
+        return _Projection(rows, grid, values)
+
+    @cached_property
+    def _beyond(self) -> _Projection:
+        """Curves that fall after the horizon: the highest they have been since."""
+        grid = np.geomspace(self._horizon, self._reach, _N_BEYOND)
+        grid = np.union1d(grid, self._breaks(self._horizon, self._reach))
+        rows = self._find_bent(grid)
+        values = _combine(self._theta[rows], self._basis.evaluate(grid))
+        return _Projection(rows, grid, np.maximum.accumulate(values, axis=1))
+
+    @cached_property
+    def _lift(self) -> FloatArray:
+        """How much the projection has moved the curves of `_inside` at the horizon."""
+        end = self._basis.evaluate(np.array([self._horizon]))
+        return (
+            self._inside.values[:, -1] - _combine(self._theta[self._inside.rows], end)[:, 0]
+        )
+
+    def _breaks(self, start: float, stop: float) -> FloatArray:
+        breaks = self._basis.breaks
+        return breaks[(breaks > start) & (breaks < stop)]
+
+    def _find_bent(self, grid: FloatArray) -> PositionArray:
+        """Find the curves that decrease from one grid point to the next, or at one."""
+        steps = np.diff(self._basis.evaluate(grid), axis=0) / np.diff(grid)[:, None]
+        rates = np.vstack([steps, self._finite_rates(grid)])
+        low, high = rates.min(axis=0), rates.max(axis=0)
+        # A sum cannot fall if the sum of its terms' own worst rates does not.
+        worst = np.minimum(self._theta * low, self._theta * high)
+        suspects = np.flatnonzero(worst.sum(axis=1) < 0.0)
+        found = []
+        for begin in range(0, len(suspects), _BLOCK):
+            block = suspects[begin : begin + _BLOCK]
+            theta = self._theta[block]
+            rounding = _ROUNDING * np.abs(theta) @ np.maximum(np.abs(low), np.abs(high))
+            found.append(block[np.any(_combine(theta, rates) < -rounding[:, None], axis=1)])
+        return np.concatenate(found) if found else suspects
 
     def _finite_rates(self, times: FloatArray) -> FloatArray:
         """Return the terms' rates, 0 where infinite (at zero) or out of reach."""
         rates = self._basis.rates(times)
         is_known = np.isfinite(rates) & (times <= self._reach)[:, None]
         return np.where(is_known, rates, 0.0)
-
-    def _find_bent(self) -> BoolArray:
-        """Find the curves that decrease or fall below zero somewhere on the grid."""
-        terms = self._basis.evaluate(self._grid)
-        steps = np.diff(terms, axis=0, prepend=0.0)
-        rates = steps[1:] / np.diff(self._grid)[:, None]
-        # A sum cannot fall if the sum of its terms' own worst rates does not.
-        worst = np.minimum(self._theta * rates.min(axis=0), self._theta * rates.max(axis=0))
-        suspects = np.flatnonzero(worst.sum(axis=1) < 0.0)
-        bent = np.zeros(len(self._theta), dtype=np.bool_)
-        for begin in range(0, len(suspects), _BLOCK):
-            block = suspects[begin : begin + _BLOCK]
-            bent[block] = np.any(_combine(self._theta[block], steps) < 0.0, axis=1)
-        return bent
-
-    def _project(self, rows: PositionArray) -> FloatArray:
-        curves = _combine(self._theta[rows], self._basis.evaluate(self._grid))
-        project_monotone(curves, self._pool_weights)
-        return curves
-
-    def _locate(self, times: FloatArray) -> tuple[PositionArray, FloatArray]:
-        """Return the grid cell of every time and how far into it the time lies."""
-        left = np.searchsorted(self._grid, times, side="left") - 1
-        left = np.clip(left, 0, len(self._grid) - 2)
-        share = (times - self._grid[left]) / (self._grid[left + 1] - self._grid[left])
-        return left, np.clip(share, 0.0, 1.0)
 
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.curves import CurveLimits, MonotoneCurves
+from boostr._engine.curves import MonotoneCurves
 from boostr._engine.tree import Tree, pack_trees
 from boostr._kernels.apply import sum_leaves, sum_leaves_parallel
 from boostr._kernels.nodes import Nodes
@@ -82,13 +82,10 @@ class Ensemble:
             begin = end
             yield theta
 
-    def curves(
-        self, theta: FloatArray, latest: float, *, monotone: bool = True
-    ) -> MonotoneCurves:
-        """Return the curves of individuals up to a latest time to be asked for."""
-        ends = self.clock.read(np.array([self.horizon, _REACH * self.horizon, latest]))
-        limits = CurveLimits(*ends.tolist())
-        return MonotoneCurves(self.basis, theta, limits, monotone)
+    def curves(self, theta: FloatArray, *, monotone: bool = True) -> MonotoneCurves:
+        """Return the curves of individuals with the given coefficients."""
+        ends = self.clock.read(np.array([self.horizon, _REACH * self.horizon]))
+        return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
 
     def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:
         binned = self.mapper.transform(features, n_threads)

@@ -66,6 +66,7 @@ class ValidatedRun:
     trees: tuple[tuple[Tree, ...], ...]  # of every fold, as many as are kept
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
     out_of_fold: FloatArray  # (n, n_terms), NaN for whoever was never held out
+    term: int | None = None  # the only term that was used, if not all
 
     @property
     def n_rounds(self) -> int:
@@ -80,7 +81,7 @@ class ValidatedRun:
         out_of_fold = np.zeros((len(self.out_of_fold), n_terms))
         out_of_fold[:, term] = self.out_of_fold[:, 0]
         out_of_fold[np.isnan(self.out_of_fold[:, 0])] = np.nan
-        return replace(self, trees=trees, out_of_fold=out_of_fold)
+        return replace(self, trees=trees, out_of_fold=out_of_fold, term=term)
 
     def members(self, weight: float) -> list[Member]:
         """Return the folds' models, each with its share of the weight."""
@@ -192,6 +193,7 @@ def _weigh_by_distance(losses: FloatArray) -> FloatArray:
     differences = losses - losses[np.argmin(totals)]
     error = differences.std(axis=1) * np.sqrt(losses.shape[1])
     excess = totals - totals.min()
-    distance = np.divide(excess, error, out=np.zeros_like(excess), where=error > 0)
+    certain = np.where(excess > 0.0, np.inf, 0.0)  # where everybody agrees by how much
+    distance = np.divide(excess, error, out=certain, where=error > 0.0)
     weights = np.exp(-2.0 * distance)
     return np.asarray(weights / weights.sum())

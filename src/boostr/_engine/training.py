@@ -114,7 +114,8 @@ def train(
     others beside it: shapes are compared on it alone, then the best one is tried with all.
     """
     n = len(task)
-    if validation.scheme is None or n < 2 * validation.n_folds:
+    least = 2 * validation.n_folds if validation.scheme == "cv" else 2
+    if validation.scheme is None or n < least:
         growth = shapes[0].growth(task.params.growth, n)
         trees, losses = grow(task, growth, task.n_rounds, "trees")
         return Trained((Member(trees, 1.0),), train_loss=losses)
@@ -200,8 +201,13 @@ def _validate_shapes(
 
 def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
-    trees, _ = grow(task, run.growth, run.n_rounds, f"{run.label}, refit")
-    return Member(trees, weight)
+    label = f"{run.label}, refit"
+    if run.term is None:
+        trees, _ = grow(task, run.growth, run.n_rounds, label)
+        return Member(trees, weight)
+    trees, _ = grow(task.restrict(run.term), run.growth, run.n_rounds, label)
+    n_terms = task.stats.n_terms
+    return Member(tuple(tree.widened(run.term, n_terms) for tree in trees), weight)
 
 
 def _name(shape: Shape) -> str:

@@ -12,30 +12,27 @@ __all__ = ["project_monotone"]
 
 @kernel
 def project_monotone(curves: FloatArray, weights: FloatArray) -> None:
-    """Replace every row by a non-negative, non-decreasing one.
+    """Replace every row by the nearest non-negative, non-decreasing one.
 
     Parameters
     ----------
     curves : (n_rows, n_times) float64
-        Values on a grid; overwritten. The columns with a weight become the nearest
-        non-decreasing sequence in the sense of weighted least squares; the later ones,
-        which no data support, rise wherever the curve rises above all it has been since.
-    weights : (n_pooled,) float64
-        Weights of the first columns.
+        Values on a grid; overwritten with the nearest such sequence in the sense of
+        weighted least squares.
+    weights : (n_times,) float64
+        Weights of the columns, all positive.
 
     Notes
     -----
     Pool adjacent violators: a stack of blocks, each with its mean, weight and length.
     """
     n_times = curves.shape[1]
-    n_pooled = weights.shape[0]
-    mean = np.empty(n_pooled)
-    weight = np.empty(n_pooled)
-    length = np.empty(n_pooled, np.int64)
+    mean = np.empty(n_times)
+    weight = np.empty(n_times)
+    length = np.empty(n_times, np.int64)
     for row in range(curves.shape[0]):
         n_blocks = 0
-        last = curves[row, n_pooled - 1]
-        for column in range(n_pooled):
+        for column in range(n_times):
             mean[n_blocks] = curves[row, column]
             weight[n_blocks] = weights[column]
             length[n_blocks] = 1
@@ -52,7 +49,3 @@ def project_monotone(curves: FloatArray, weights: FloatArray) -> None:
             for _ in range(length[block]):
                 curves[row, column] = max(mean[block], 0.0)
                 column += 1
-        rise = 0.0
-        for column in range(n_pooled, n_times):
-            rise = max(rise, curves[row, column] - last)
-            curves[row, column] = curves[row, n_pooled - 1] + rise

@@ -6,6 +6,8 @@ Time is the clock's. Windows and events of individual ``i`` are the runs
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 
@@ -18,6 +20,20 @@ __all__ = [
     "power_cumulative_moments",
     "power_intensity_moments",
 ]
+
+_SHORT = 0.9  # windows that begin after this share of their end count as short
+_RULE = np.polynomial.legendre.leggauss(10)  # exact to rounding on short windows
+_NODES = 0.5 * (_RULE[0] + 1.0)
+_NODE_WEIGHTS = 0.5 * _RULE[1]
+
+
+@kernel
+def _power_growth(exponent: float, start: float, stop: float) -> float:
+    """Return stop^e - start^e without losing digits where the two are close."""
+    if start <= 0.0:
+        return stop**exponent
+    relative = math.log1p((stop - start) / start)
+    return start**exponent * math.expm1(exponent * relative)
 
 
 @parallel_kernel
@@ -70,7 +86,7 @@ def power_intensity_moments(
             for row in range(n_terms):
                 for column in range(row + 1):
                     power = exponents[row] + exponents[column] - 1.0
-                    growth = window_stop[window] ** power - window_start[window] ** power
+                    growth = _power_growth(power, window_start[window], window_stop[window])
                     quadratic[individual, position] += (
                         exponents[row] * exponents[column] / power * growth
                     )
@@ -81,25 +97,75 @@ def power_intensity_moments(
 def _power_area(offset: float, exponent: float, start: float, stop: float) -> float:
     """Integrate s^e + offset from start to stop."""
     following = exponent + 1.0
-    return (stop**following - start**following) / following + offset * (stop - start)
+    return _power_growth(following, start, stop) / following + offset * (stop - start)
 
 
 @kernel
-def _power_product_area(
-    offsets: FloatArray,
+def _add_long_window(
     exponents: FloatArray,
-    row: int,
-    column: int,
+    before: FloatArray,
     start: float,
     stop: float,
+    quadratic: FloatArray,
+) -> None:
+    """Add the integral of A A' over a window in closed form, with A = s^e + offset."""
+    position = 0
+    for row in range(exponents.shape[0]):
+        e_row, offset_row = exponents[row], before[row] - start ** exponents[row]
+        for column in range(row + 1):
+            e_column = exponents[column]
+            offset_column = before[column] - start**e_column
+            power = e_row + e_column + 1.0
+            area = _power_growth(power, start, stop) / power
+            area += offset_column * _power_area(0.0, e_row, start, stop)
+            area += offset_row * _power_area(offset_column, e_column, start, stop)
+            quadratic[position] += area
+            position += 1
+
+
+@kernel
+def _add_short_window(
+    exponents: FloatArray,
+    before: FloatArray,
+    start: float,
+    stop: float,
+    values: FloatArray,
+    quadratic: FloatArray,
+) -> None:
+    """Add the integral of A A' over a window that is short beside its distance from zero.
+
+    There the terms of the closed form nearly cancel, while a Gauss-Legendre rule is exact
+    to the last digits.
+    """
+    for node in range(_NODES.shape[0]):
+        time = start + _NODES[node] * (stop - start)
+        for term in range(exponents.shape[0]):
+            values[term] = before[term] + _power_growth(exponents[term], start, time)
+        _add_products(_NODE_WEIGHTS[node] * (stop - start), values, quadratic)
+
+
+@kernel
+def _power_area_since(
+    exponent: float, before: float, start: float, begin: float, stop: float
 ) -> float:
-    """Integrate (s^e + offset) (s^e' + offset') from start to stop."""
-    power = exponents[row] + exponents[column] + 1.0
-    area = (stop**power - start**power) / power
-    area += offsets[column] * _power_area(0.0, exponents[row], start, stop)
-    return area + offsets[row] * _power_area(
-        offsets[column], exponents[column], start, stop
-    )
+    """Integrate A = before + s^e - start^e from begin to stop."""
+    if start < _SHORT * stop:
+        return _power_area(before - start**exponent, exponent, begin, stop)
+    area = 0.0
+    for node in range(_NODES.shape[0]):
+        time = begin + _NODES[node] * (stop - begin)
+        area += _NODE_WEIGHTS[node] * _power_growth(exponent, start, time)
+    return (stop - begin) * (before + area)
+
+
+@kernel
+def _add_products(weight: float, values: FloatArray, out: FloatArray) -> None:
+    """Add weight times the lower triangle of values values'."""
+    position = 0
+    for row in range(values.shape[0]):
+        for column in range(row + 1):
+            out[position] += weight * values[row] * values[column]
+            position += 1
 
 
 @parallel_kernel
@@ -116,43 +182,40 @@ def power_cumulative_moments(
 ) -> None:
     """Write b = integral of N A and H = integral of A A' while observed.
 
-    Inside a window A = s^e + offset, where the offset makes up for what was accumulated (or
-    missed) before. N A is summed event by event: an event adds its cost times the area
-    under A from the event to the end of observation. Parameters as in
-    `power_intensity_moments`.
+    Inside a window A = before + s^e - start^e, with ``before`` accumulated in the windows
+    before. N A is summed event by event: an event adds its cost times the area under A from
+    the event to the end of observation. Parameters as in `power_intensity_moments`.
     """
     n_terms = exponents.shape[0]
     for individual in numba.prange(linear.shape[0]):
         linear[individual] = 0.0
         quadratic[individual] = 0.0
-        offsets = np.zeros(n_terms)
-        first = event_offsets[individual]
+        before = np.zeros(n_terms)
+        values = np.zeros(n_terms)
+        event = event_offsets[individual]
         last = event_offsets[individual + 1]
         counted = 0.0
         for window in range(window_offsets[individual], window_offsets[individual + 1]):
-            start = window_start[window]
-            stop = window_stop[window]
-            position = 0
-            for row in range(n_terms):
-                offsets[row] -= start ** exponents[row]
-            for row in range(n_terms):
-                for column in range(row + 1):
-                    quadratic[individual, position] += _power_product_area(
-                        offsets, exponents, row, column, start, stop
-                    )
-                    position += 1
-                linear[individual, row] += counted * _power_area(
-                    offsets[row], exponents[row], start, stop
+            start, stop = window_start[window], window_stop[window]
+            if start < _SHORT * stop:
+                _add_long_window(exponents, before, start, stop, quadratic[individual])
+            else:
+                _add_short_window(
+                    exponents, before, start, stop, values, quadratic[individual]
                 )
-            while first < last and times[first] <= stop:
-                for row in range(n_terms):
-                    linear[individual, row] += costs[first] * _power_area(
-                        offsets[row], exponents[row], times[first], stop
+            for term in range(n_terms):
+                linear[individual, term] += counted * _power_area_since(
+                    exponents[term], before[term], start, start, stop
+                )
+            while event < last and times[event] <= stop:
+                for term in range(n_terms):
+                    linear[individual, term] += costs[event] * _power_area_since(
+                        exponents[term], before[term], start, times[event], stop
                     )
-                counted += costs[first]
-                first += 1
-            for row in range(n_terms):
-                offsets[row] += stop ** exponents[row]
+                counted += costs[event]
+                event += 1
+            for term in range(n_terms):
+                before[term] += _power_growth(exponents[term], start, stop)
 
 
 @kernel
@@ -192,16 +255,6 @@ def _evaluate(edges: FloatArray, pieces: FloatArray, time: float, out: FloatArra
         out[:] = 0.0
     else:
         _evaluate_piece(pieces[piece], time - edges[piece], out)
-
-
-@kernel
-def _add_products(weight: float, values: FloatArray, out: FloatArray) -> None:
-    """Add weight times the lower triangle of values values'."""
-    position = 0
-    for row in range(values.shape[0]):
-        for column in range(row + 1):
-            out[position] += weight * values[row] * values[column]
-            position += 1
 
 
 @parallel_kernel

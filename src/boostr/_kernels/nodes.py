@@ -13,6 +13,8 @@ class Nodes(NamedTuple):
     """Nodes of one tree, or of many trees one after the other.
 
     Children are counted from the root of their own tree; the right child follows the left.
+    The missing bin is higher than all others, and its bit in a set of categories says the
+    same as ``missing_left``.
     """
 
     feature: IndexArray  # (n_nodes,) -1 in leaves

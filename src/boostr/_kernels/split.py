@@ -38,7 +38,7 @@ def _draw_candidates(
     for draw in range(n_candidates):
         bits = _mix(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
         is_candidate[first + np.int64(bits % span)] = True
-    is_candidate[last] = True  # values against missing; skipped where nothing is missing
+    is_candidate[counts.shape[0] - 1] = True  # all values against missing ones
 
 
 @kernel
@@ -52,7 +52,7 @@ def _middle_of_gap(counts: FloatArray, position: int) -> int:
     while following < counts.shape[0] and counts[following] == 0.0:
         following += 1
     if following == counts.shape[0]:
-        return position
+        return following - 1  # all values go left, seen in this node or not
     return position + (following - 1 - position) // 2
 
 
@@ -231,7 +231,7 @@ def find_best_split(
             solver,
             min_count,
             n_candidates,
-            _mix(seed + np.uint64(feature + 1)),
+            _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed,
             best,
             goes_left,
         )

@@ -41,6 +41,11 @@ class FittedBasis(Protocol):
         """Kind of leaf problem, see :mod:`boostr._kernels.solve`."""
         ...
 
+    @property
+    def breaks(self) -> FloatArray:
+        """Clock times at which the functions change their form."""
+        ...
+
     def evaluate(self, times: FloatArray) -> FloatArray:
         """Return the functions at clock times, (m, n_terms); zero at time zero."""
         ...

@@ -56,6 +56,8 @@ class OperationalClock:
         the calendar.
         """
         weights = np.ones(len(events)) if weights is None else weights
+        if not weights.all():
+            events, weights = events[weights > 0.0], weights[weights > 0.0]
         step = max(1, len(events) // _SAMPLE_SIZE)
         if step > 1:
             events, weights = events[::step], weights[::step]

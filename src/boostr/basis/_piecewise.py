@@ -39,6 +39,11 @@ class PiecewiseBasis:
         """Number of functions."""
         return self.functions.shape[1]
 
+    @property
+    def breaks(self) -> FloatArray:
+        """Where the curves go from one piece to the next."""
+        return self.curve_edges
+
     def evaluate(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times."""
         return _evaluate(self.curve_edges, self.curves, times)
@@ -105,9 +110,7 @@ class StepBasis:
         values = np.eye(self.n_cells)[:, :, None]
         if loss == "intensity":
             integrals = _integrate(edges, values)
-            return PiecewiseBasis(
-                edges, integrals, values, edges, integrals, DIAGONAL, True
-            )
+            return PiecewiseBasis(edges, integrals, values, edges, integrals, DIAGONAL)
         joints, lines = _join_middles(edges, events.horizon)
         # One number a cell leaves cells uncoupled only if every curve starts from zero:
         # whoever is observed from later on, or with gaps, couples them.

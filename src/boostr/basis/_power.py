@@ -67,6 +67,11 @@ class PowerBasis:
         """All exponents of a leaf together, or one of them."""
         return FULL if self.joint else SINGLE
 
+    @property
+    def breaks(self) -> FloatArray:
+        """None: powers have one form."""
+        return np.empty(0)
+
     def place(self, events: ClockedEvents, loss: Loss) -> PowerBasis:
         """Check that the exponents suit the loss; powers have no knots."""
         low = [exponent for exponent in self.exponents if exponent <= 0.5]

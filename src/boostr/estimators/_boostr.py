@@ -96,6 +96,9 @@ class BoostR(CurvePredictor):
     splitter : {"auto", "best", "random"}, default="auto"
         Thresholds: all of them, a few drawn at random (smoother), or what validation finds
         better ("best" without validation).
+    init : {"mean", "zero"}, default="mean"
+        Where boosting starts: the first tree is a root alone, taken in full, which is the
+        average individual; or nothing (the paper).
     validation : "cv", float or None, default="cv"
         Cross-validation over individuals, a share of them to hold out, or no validation:
         all `n_estimators` trees are kept. With more than 50,000 individuals "cv" holds out
@@ -155,14 +158,14 @@ class BoostR(CurvePredictor):
 
     Examples
     --------
-    The machines of one maker fail ten times as often as those of the other.
+    Machines fail once, five times or ten times in a hundred days, depending on two features.
 
     >>> from boostr import BoostR
     >>> from boostr.simulate import dataset_a
     >>> train, test = dataset_a(n=200, random_state=1), dataset_a(n=3, random_state=2)
     >>> model = BoostR(random_state=0).fit(train.X, train.y)
     >>> model.predict(test.X, horizon=100).round(0)
-    array([5., 5., 5.])
+    array([ 1.,  5., 10.])
     """
 
     def __init__(  # noqa: PLR0913 - every setting is a parameter, as in scikit-learn
@@ -179,6 +182,7 @@ class BoostR(CurvePredictor):
         clock: Literal["operational", "calendar"] = "operational",
         growth: Literal["best", "level"] = "best",
         splitter: Literal["auto", "best", "random"] = "auto",
+        init: Literal["mean", "zero"] = "mean",
         validation: float | Literal["cv"] | None = "cv",
         n_folds: int = 5,
         average_folds: bool = True,
@@ -202,6 +206,7 @@ class BoostR(CurvePredictor):
         self.clock = clock
         self.growth = growth
         self.splitter = splitter
+        self.init = init
         self.validation = validation
         self.n_folds = n_folds
         self.average_folds = average_folds
@@ -225,8 +230,8 @@ class BoostR(CurvePredictor):
     ) -> BoostR:
         """Make the plain algorithm of the paper.
 
-        Cumulative loss, calendar clock, growth by level, full steps, all thresholds, and no
-        validation.
+        Cumulative loss, calendar clock, growth by level, full steps from zero, all
+        thresholds, and no validation.
 
         Parameters
         ----------
@@ -252,6 +257,7 @@ class BoostR(CurvePredictor):
             "clock": "calendar",
             "growth": "level",
             "splitter": "best",
+            "init": "zero",
             "validation": None,
         }
         return cls(
@@ -336,7 +342,7 @@ class BoostR(CurvePredictor):
             )
         known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
-        curves = self._curves(self.out_of_fold_coefficients_[known], checked)
+        curves = self._curves(self.out_of_fold_coefficients_[known])
         result[known] = curves.values(self.clock_.read(checked))
         return result
 
@@ -411,6 +417,7 @@ class BoostR(CurvePredictor):
             subsample=float(self.subsample),
             colsample=float(self.colsample),
             seed=int(seed),
+            starts_at_mean=self.init == "mean",
         )
 
     def _shapes(self) -> list[Shape]:

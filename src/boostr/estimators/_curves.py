@@ -92,7 +92,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        curves = self._curves(self._coefficients(X), checked)
+        curves = self._curves(self._coefficients(X))
         return curves.values(self.clock_.read(checked))
 
     def predict_intensity(self, X: Any, times: ArrayLike) -> FloatArray:
@@ -111,7 +111,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events per unit of time.
         """
         checked = check_times(times)
-        curves = self._curves(self._coefficients(X), checked)
+        curves = self._curves(self._coefficients(X))
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
     def predict_count(self, X: Any, start: ArrayLike, stop: ArrayLike) -> FloatArray:
@@ -132,7 +132,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         theta = self._coefficients(X)
         starts = check_spread(start, len(theta), "start")
         stops = check_spread(stop, len(theta), "stop")
-        curves = self._curves(theta, np.maximum(starts, stops))
+        curves = self._curves(theta)
         rows = np.arange(len(theta))
         before = curves.values_at(rows, self.clock_.read(starts))
         return curves.values_at(rows, self.clock_.read(stops)) - before
@@ -156,7 +156,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         features = self._check_features(X)
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
-                yield self._curves(theta, checked).values(self.clock_.read(checked))
+                yield self._curves(theta).values(self.clock_.read(checked))
 
     def score(
         self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None
@@ -186,7 +186,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         events = check_events(y, len(theta))
         check_ids_match(X, events)
         weights = check_weights(sample_weight, len(events))
-        curves = self._curves(theta, events.window_stop)
+        curves = self._curves(theta)
         owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
         excess = self._exposure(curves, owner, events.window_start, events.window_stop)
         gains = np.bincount(owner, -excess, len(events))
@@ -212,9 +212,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         average = np.maximum(self.reference_clock_.rate(times), np.finfo(np.float64).tiny)
         return np.log(np.maximum(rates / average, _LEAST_RATIO))
 
-    def _curves(self, theta: FloatArray, times: FloatArray) -> MonotoneCurves:
-        latest = float(np.max(times, initial=0.0))
-        return self.ensemble_.curves(theta, latest, monotone=self.monotone)
+    def _curves(self, theta: FloatArray) -> MonotoneCurves:
+        return self.ensemble_.curves(theta, monotone=self.monotone)
 
     def _check_features(self, X: Any) -> FloatArray:
         check_is_fitted(self)

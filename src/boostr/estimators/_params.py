@@ -71,6 +71,7 @@ _RULES: Mapping[str, _Number | _Choice] = {
     "clock": _Choice(("operational", "calendar")),
     "growth": _Choice(("best", "level")),
     "splitter": _Choice(("auto", "best", "random")),
+    "init": _Choice(("mean", "zero")),
     "n_folds": _Number(2, is_whole=True),
     "average_folds": _Choice((True, False)),
     "subsample": _Number(0, 1, excludes_low=True),

@@ -6,8 +6,6 @@ from tests.engine.problems import make_problem
 
 from boostr._engine.tree import GrowthParams, LocalSource, grow_tree, pack_trees
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-
 
 def grow(problem, seed=0, features=None, **params):
     rows = problem.stats.channels(problem.leaf.solver)
