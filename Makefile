@@ -50,7 +50,7 @@ unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrin
 	$(BIN)/python -m pytest -q -n 2
 
 nojit: $(VENV)/.developer  ## the same kernels as plain Python, and the share of lines run
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not slow" --cov --cov-report=term:skip-covered
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests -m "not slow" --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy

@@ -278,3 +278,23 @@ def test_negative_weights_name_their_rows(engines):
     weight[[3, 7]] = [-1.0, np.nan]
     with pytest.raises(InvalidParameterError, match=r"2 of 41 individuals \(rows 3, 7\)"):
         MeanCumulativeFunction().fit(engines, sample_weight=weight)
+
+
+# The cumulative hazard and its robust standard error by the R package survival 3.5-3:
+# survfit(Surv(start, stop, event) ~ 1, id = id, robust = TRUE), fields cumhaz and std.chaz.
+SURVIVAL = {
+    61: (0.0243902439, 0.0240909658),
+    76: (0.0487804878, 0.0336412029),
+    98: (0.1463414634, 0.0551993371),
+    254: (0.3658536585, 0.0896559460),
+    377: (0.6585365854, 0.1318416483),
+    497: (0.8085365854, 0.1492549406),
+    604: (1.0597186850, 0.1850609881),
+}
+
+
+def test_valve_seats_agree_with_the_r_package_survival(engines):
+    fitted = MeanCumulativeFunction().fit(engines)
+    at = np.searchsorted(fitted.times_, list(SURVIVAL))
+    ours = np.column_stack([fitted.mcf_[at], np.sqrt(fitted.variance_[at])])
+    assert_allclose(ours, list(SURVIVAL.values()), rtol=1e-8)

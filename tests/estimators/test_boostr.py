@@ -233,6 +233,7 @@ class TestTheory:
         assert max(leaves[:10]) > 2
         assert set(leaves[30:]) == {1}
 
+    @pytest.mark.slow
     def test_leaves_bend_curves_where_groups_wear_differently(self, rng):
         wears = rng.uniform(size=600) < 0.5
         counts = rng.poisson(6.0, size=600)

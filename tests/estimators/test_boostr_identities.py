@@ -89,6 +89,7 @@ def test_same_seed_gives_the_same_model(fleet, validation):
     assert_array_equal(models[0].predict(fleet.X), models[1].predict(fleet.X))
 
 
+@pytest.mark.slow
 def test_one_thread_is_two_threads_bit_for_bit():
     crowd = simulate.dataset_b(n=40_000, random_state=0)
     predictions = [

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.booster import BoostingParams
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.selection import Task
 from boostr._engine.suffstats import (
@@ -21,16 +18,8 @@ from boostr._engine.suffstats import (
     pseudo_individual,
     put_on_clock,
 )
-from boostr._engine.training import (
-    PLAIN_SHAPE,
-    SHAPES,
-    Shape,
-    Trained,
-    Validation,
-    choose_splitter,
-    train,
-)
-from boostr._engine.tree import GrowthParams, LeafProblem
+from boostr._engine.training import Trained, Validation, train
+from boostr._engine.tree import LeafProblem
 from boostr._typing import BoolArray, FloatArray
 from boostr._validation import check_ids_match
 from boostr.basis import Basis, CalendarClock, FittedBasis, OperationalClock
@@ -40,6 +29,7 @@ from boostr.estimators._curves import CurvePredictor, use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._params import check_params, resolve_basis
 from boostr.estimators._progress import Progress
+from boostr.estimators._settings import boosting_params, list_shapes
 from boostr.exceptions import InterruptedFitError, InvalidParameterError
 
 __all__ = ["BoostR"]
@@ -158,7 +148,7 @@ class BoostR(CurvePredictor):
 
     Examples
     --------
-    Machines fail once, five times or ten times in a hundred days, depending on two features.
+    Machines fail once, five or ten times in a hundred days, depending on two features.
 
     >>> from boostr import BoostR
     >>> from boostr.simulate import dataset_a
@@ -301,12 +291,17 @@ class BoostR(CurvePredictor):
                     stats,
                     binned,
                     problem,
-                    self._boosting_params(),
+                    boosting_params(vars(self)),
                     self.n_estimators,
                     n_threads,
                     progress.report,
                 )
-                trained = train(task, self._shapes(), self._scheme(), _proportional(basis))
+                trained = train(
+                    task,
+                    list_shapes(vars(self)),
+                    Validation(self.validation, self.n_folds, self.average_folds),
+                    _proportional(basis),
+                )
         except KeyboardInterrupt as interrupt:
             self._forget()
             raise InterruptedFitError(
@@ -362,7 +357,7 @@ class BoostR(CurvePredictor):
 
     def _progress(self) -> Progress:
         # One more than the shapes: the best one is tried with all terms.
-        n_runs = 1 if self.validation is None else len(self._shapes()) + 1
+        n_runs = 1 if self.validation is None else len(list_shapes(vars(self))) + 1
         return Progress(
             is_shown=self.verbose > 0, n_runs=n_runs, n_rounds=self.n_estimators
         )
@@ -407,33 +402,6 @@ class BoostR(CurvePredictor):
             self.encoder_.is_categorical,
             self.encoder_.n_categories,
         )
-
-    def _boosting_params(self) -> BoostingParams:
-        base = GrowthParams(max_leaves=2, growth=self.growth, gamma1=float(self.gamma1))
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return BoostingParams(
-            growth=base,
-            learning_rate=float(self.learning_rate),
-            subsample=float(self.subsample),
-            colsample=float(self.colsample),
-            seed=int(seed),
-            starts_at_mean=self.init == "mean",
-        )
-
-    def _shapes(self) -> list[Shape]:
-        """Return the shapes of trees that validation weighs, or the one to grow."""
-        table: Sequence[Shape] = [PLAIN_SHAPE] if self.validation is None else SHAPES
-        fixed: dict[str, Any] = {}
-        if self.max_leaf_nodes != "auto":
-            fixed["max_leaves"] = int(self.max_leaf_nodes)
-        if self.min_samples_leaf != "auto":
-            fixed["min_samples_leaf"] = int(self.min_samples_leaf)
-        if self.splitter != "auto":
-            table = choose_splitter(table, self.splitter)
-        return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
-
-    def _scheme(self) -> Validation:
-        return Validation(self.validation, self.n_folds, self.average_folds)
 
     def _store_results(self, trained: Trained, data: _TrainingData) -> None:
         n_features = data.features.shape[1]

@@ -1,0 +1,44 @@
+"""Parameters of `BoostR` as the engine's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from boostr._engine.booster import BoostingParams
+from boostr._engine.training import PLAIN_SHAPE, SHAPES, Shape, choose_splitter
+from boostr._engine.tree import GrowthParams
+
+__all__ = ["boosting_params", "list_shapes"]
+
+
+def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
+    """Return how ensembles are grown; the shape of their trees is set later."""
+    seed = check_random_state(params["random_state"]).randint(np.iinfo(np.int32).max)
+    return BoostingParams(
+        growth=GrowthParams(
+            max_leaves=2, growth=params["growth"], gamma1=float(params["gamma1"])
+        ),
+        learning_rate=float(params["learning_rate"]),
+        subsample=float(params["subsample"]),
+        colsample=float(params["colsample"]),
+        seed=int(seed),
+        starts_at_mean=params["init"] == "mean",
+    )
+
+
+def list_shapes(params: Mapping[str, Any]) -> list[Shape]:
+    """Return the shapes of trees that validation weighs, or the one to grow without it."""
+    table: Sequence[Shape] = [PLAIN_SHAPE] if params["validation"] is None else SHAPES
+    fixed: dict[str, Any] = {}
+    if params["max_leaf_nodes"] != "auto":
+        fixed["max_leaves"] = int(params["max_leaf_nodes"])
+    if params["min_samples_leaf"] != "auto":
+        fixed["min_samples_leaf"] = int(params["min_samples_leaf"])
+    if params["splitter"] != "auto":
+        table = choose_splitter(table, params["splitter"])
+    return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
