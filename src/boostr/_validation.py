@@ -10,9 +10,14 @@ from typing import Any, Protocol
 import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
+from numpy.typing import ArrayLike
 
-from boostr._typing import AnyArray
-from boostr.exceptions import InvalidEventsError, InvalidFeaturesError
+from boostr._typing import AnyArray, FloatArray
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidFeaturesError,
+    InvalidParameterError,
+)
 
 N_NAMED = 5
 
@@ -227,3 +232,47 @@ def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
         f"of {ids.size} rows differ (ids of y there: {first_few(ids[differs])}; "
         f"of X: {first_few(labels[differs])}).{hint}"
     )
+
+
+def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+    """Return one weight per individual, 1 by default.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+        Weights as a user gives them.
+    n : int
+        Number of individuals.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Finite weights that are not negative, at least one of them positive.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], 2)
+    array([1., 2.])
+    """
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise InvalidParameterError(
+            f"`sample_weight` must have one value per individual, but its shape is "
+            f"{weights.shape} for {n} individuals.\n\n"
+            "Hint: weights belong to individuals, not to events."
+        )
+    wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
+    if wrong.size:
+        raise InvalidParameterError(
+            "`sample_weight` must be finite and not negative, but it is not for "
+            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
+            "Hint: use 0 to leave an individual out."
+        )
+    if not weights.any():
+        raise InvalidParameterError(
+            "At least one `sample_weight` must be above zero, but all are zero.\n\n"
+            "Hint: weights of zero leave individuals out."
+        )
+    return weights

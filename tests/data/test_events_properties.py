@@ -1,6 +1,5 @@
 """Identities of ``RecurrentEvents`` that hold for any histories."""
 
-
 import numpy as np
 import pandas as pd
 import polars as pl

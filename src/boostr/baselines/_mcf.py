@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residuals
 from boostr._typing import AnyArray, FloatArray
-from boostr._validation import first_few
-from boostr.data import RecurrentEvents, RiskTable
-from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
+from boostr._validation import check_weights
+from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
     Two machines are observed until 4 and 10; the second alone carries the last step.
 
     >>> from boostr.baselines import MeanCumulativeFunction
-    >>> from boostr.data import RecurrentEvents, RiskTable
+    >>> from boostr.data import RecurrentEvents, RiskTable, check_target
     >>> y = RecurrentEvents.from_lists([[1.0], [3.0, 8.0]], end=[4.0, 10.0])
     >>> estimate = MeanCumulativeFunction().fit(y)
     >>> estimate.at_risk_
@@ -127,8 +127,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
             The fitted estimator itself.
         """
         self._check_params()
-        _check_events(y)
-        table = RiskTable.from_events(y, _check_weight(sample_weight, len(y)))
+        check_target(y)
+        table = RiskTable.from_events(y, check_weights(sample_weight, len(y)))
         self.times_ = table.times
         self.at_risk_ = table.at_risk()
         self.n_events_ = table.totals(np.ones(table.cost.size))
@@ -224,39 +224,6 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
                 f"`band` must be 'log' or 'plain', but it is {self.band!r}.\n\n"
                 "Hint: 'log' keeps the band above zero."
             )
-
-
-def _check_events(y: object) -> None:
-    if not isinstance(y, RecurrentEvents):
-        raise TargetTypeError(
-            f"`y` must be a RecurrentEvents, but it is a {type(y).__name__}.\n\n"
-            "Hint: RecurrentEvents.from_long, from_lists and from_wide make one."
-        )
-    if len(y) == 0:
-        raise InvalidEventsError(
-            "`y` must have at least one individual, but it has none.\n\n"
-            "Hint: check the filter that selected the individuals."
-        )
-
-
-def _check_weight(sample_weight: ArrayLike | None, n: int) -> FloatArray:
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise InvalidParameterError(
-            f"`sample_weight` must have one value per individual, but its shape is "
-            f"{weight.shape} for {n} individuals.\n\n"
-            "Hint: weights belong to individuals, not to events."
-        )
-    wrong = np.flatnonzero(~((weight >= 0.0) & (weight < np.inf)))
-    if wrong.size:
-        raise InvalidParameterError(
-            "`sample_weight` must be finite and not negative, but it is not for "
-            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: use 0 to leave an individual out."
-        )
-    return weight
 
 
 def _robust_variance(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,29 +19,19 @@ from boostr._engine.suffstats import (
 )
 from boostr._engine.training import Trained, Validation, train
 from boostr._engine.tree import LeafProblem
-from boostr._typing import BoolArray, FloatArray
-from boostr._validation import check_ids_match
+from boostr._typing import FloatArray
 from boostr.basis import Basis, CalendarClock, FittedBasis, OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.estimators._checks import check_events, check_times, check_weights
+from boostr.estimators._checks import check_times
 from boostr.estimators._curves import CurvePredictor, use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._params import check_params, resolve_basis
-from boostr.estimators._progress import Progress
-from boostr.estimators._settings import boosting_params, list_shapes
-from boostr.exceptions import InterruptedFitError, InvalidParameterError
+from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
+from boostr.estimators._training_data import TrainingData, check_training_data
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["BoostR"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _TrainingData:
-    """What is left of the input after all checks."""
-
-    features: FloatArray  # (n_used, p)
-    events: RecurrentEvents
-    weights: FloatArray  # (n_used,)
-    is_used: BoolArray  # (n,)
 
 
 class BoostR(CurvePredictor):
@@ -279,35 +268,29 @@ class BoostR(CurvePredictor):
         """
         check_params(self.get_params(deep=False))
         self._forget()
-        try:
-            with use_threads(self.n_jobs) as n_threads, self._progress() as progress:
-                data = self._check_data(X, y, sample_weight)
-                progress.announce("statistics")
-                basis, stats, problem = self._compute_statistics(data)
-                mapper = self._find_bins(data)
-                progress.announce("bins")
-                binned = mapper.transform(data.features, n_threads)
-                task = Task(
-                    stats,
-                    binned,
-                    problem,
-                    boosting_params(vars(self)),
-                    self.n_estimators,
-                    n_threads,
-                    progress.report,
-                )
-                trained = train(
-                    task,
-                    list_shapes(vars(self)),
-                    Validation(self.validation, self.n_folds, self.average_folds),
-                    _proportional(basis),
-                )
-        except KeyboardInterrupt as interrupt:
-            self._forget()
-            raise InterruptedFitError(
-                "Training was interrupted; the estimator is not fitted.\n\n"
-                "Hint: fewer trees (`n_estimators`) or `validation=0.2` take less time."
-            ) from interrupt
+        with (
+            forget_if_interrupted(self._forget),
+            use_threads(self.n_jobs) as n_threads,
+            self._progress() as progress,
+        ):
+            data = self._check_data(X, y, sample_weight)
+            progress.announce("statistics")
+            basis, stats, problem = self._compute_statistics(data)
+            progress.announce("bins")
+            mapper = self._find_bins(data)
+            binned = mapper.transform(data.features, n_threads)
+            settings = boosting_params(vars(self))
+            task = Task(
+                stats,
+                binned,
+                problem,
+                settings,
+                self.n_estimators,
+                n_threads,
+                progress.report,
+            )
+            shapes, term = list_shapes(vars(self)), proportional_term(basis)
+            trained = train(task, shapes, self._scheme(), term)
         self.ensemble_ = Ensemble(
             self.clock_, basis, mapper, self.horizon_, trained.members
         )
@@ -364,22 +347,15 @@ class BoostR(CurvePredictor):
 
     def _check_data(
         self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
-    ) -> _TrainingData:
-        """Check features, events and weights; leave out whoever has weight zero."""
+    ) -> TrainingData:
+        """Learn names and categories of features; check features, events and weights."""
         table = check_table(X)
         validate_data(self, table, reset=True, skip_check_array=True)
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
-        features = self.encoder_.transform(table)
-        events = check_events(y, len(features))
-        check_ids_match(X, events)
-        weights = check_weights(sample_weight, len(events))
-        is_used = weights > 0.0
-        if is_used.all():
-            return _TrainingData(features, events, weights, is_used)
-        return _TrainingData(features[is_used], events[is_used], weights[is_used], is_used)
+        return check_training_data(table, self.encoder_, y, sample_weight)
 
     def _compute_statistics(
-        self, data: _TrainingData
+        self, data: TrainingData
     ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
         """Fit the clock, place the functions of time and compute all statistics."""
         self.reference_clock_ = OperationalClock.from_events(data.events, data.weights)
@@ -395,7 +371,7 @@ class BoostR(CurvePredictor):
         gram = pseudo_individual(basis, self.loss, clocked.horizon)
         return basis, stats, LeafProblem(basis.solver, self.gamma2 * gram)
 
-    def _find_bins(self, data: _TrainingData) -> BinMapper:
+    def _find_bins(self, data: TrainingData) -> BinMapper:
         return BinMapper.from_quantiles(
             data.features,
             self.max_bins,
@@ -403,7 +379,10 @@ class BoostR(CurvePredictor):
             self.encoder_.n_categories,
         )
 
-    def _store_results(self, trained: Trained, data: _TrainingData) -> None:
+    def _scheme(self) -> Validation:
+        return Validation(self.validation, self.n_folds, self.average_folds)
+
+    def _store_results(self, trained: Trained, data: TrainingData) -> None:
         n_features = data.features.shape[1]
         scaled, gains, counts = gain_importance(trained.members, n_features)
         total = scaled.sum()
@@ -423,9 +402,3 @@ class BoostR(CurvePredictor):
             for run, weight in zip(trained.runs, trained.weights, strict=True)
         ]
         self.out_of_fold_coefficients_ = trained.spread_out_of_fold(data.is_used)
-
-
-def _proportional(basis: FittedBasis) -> int | None:
-    """Return the term that is proportional to the clock, if there are others beside it."""
-    exponents = list(getattr(basis, "exponents", ()))
-    return exponents.index(1.0) if len(exponents) > 1 and 1.0 in exponents else None

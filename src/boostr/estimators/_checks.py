@@ -7,67 +7,22 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray
 from boostr._validation import first_few
-from boostr.data import RecurrentEvents
-from boostr.exceptions import (
-    InvalidEventsError,
-    InvalidFeaturesError,
-    InvalidParameterError,
-    TargetTypeError,
-)
+from boostr.data import RecurrentEvents, check_target
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
-__all__ = ["check_events", "check_spread", "check_times", "check_weights"]
+__all__ = ["check_rows", "check_spread", "check_times"]
 
 
-def check_events(y: object, n_rows: int) -> RecurrentEvents:
+def check_rows(y: object, n_rows: int) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
-    if y is None:
-        raise InvalidEventsError(
-            "This estimator requires y to be passed, but the target y is None.\n\n"
-            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide "
-            "make one."
-        )
-    if not isinstance(y, RecurrentEvents):
-        raise TargetTypeError(
-            f"`y` must be a RecurrentEvents, but it is a {type(y).__name__}: a plain array "
-            "cannot hold event times and ends of follow-up.\n\n"
-            "Hint: RecurrentEvents.from_long, from_start_stop, from_lists and from_wide "
-            "make one."
-        )
-    if len(y) == 0:
-        raise InvalidEventsError(
-            "`y` must have at least one individual, but it has none.\n\n"
-            "Hint: check the filter that selected the individuals."
-        )
-    if len(y) != n_rows:
+    events = check_target(y)
+    if len(events) != n_rows:
         raise InvalidFeaturesError(
-            f"`X` must have one row per individual, but it has {n_rows} rows for {len(y)} "
-            "individuals.\n\nHint: static features go into one row each; rows of a long "
-            "table of events are not individuals."
+            f"`X` must have one row per individual, but it has {n_rows} rows for "
+            f"{len(events)} individuals.\n\nHint: static features go into one row each; "
+            "rows of a long table of events are not individuals."
         )
-    return y
-
-
-def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
-    """Return one weight per individual, 1 by default."""
-    if sample_weight is None:
-        return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise InvalidParameterError(
-            f"`sample_weight` must have one value per individual, but its shape is "
-            f"{weights.shape} for {n} individuals.\n\n"
-            "Hint: weights belong to individuals, not to events."
-        )
-    wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
-    if wrong.size:
-        raise InvalidParameterError(
-            "`sample_weight` must be finite and not negative, but it is not for "
-            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: use 0 to leave an individual out."
-        )
-    if not weights.any():
-        raise InvalidParameterError("At least one `sample_weight` must be above zero.")
-    return weights
+    return events
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostr._engine.curves import MonotoneCurves
 from boostr._engine.ensemble import Ensemble
 from boostr._typing import FloatArray
-from boostr._validation import check_ids_match
+from boostr._validation import check_ids_match, check_weights
 from boostr.basis import Clock
 from boostr.data import RecurrentEvents
-from boostr.estimators._checks import check_events, check_spread, check_times, check_weights
+from boostr.estimators._checks import check_rows, check_spread, check_times
 from boostr.estimators._features import FeatureEncoder, check_table
 
 __all__ = ["CurvePredictor", "use_threads"]
@@ -183,7 +183,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Higher is better; 0 is no better than ignoring the features.
         """
         theta = self._coefficients(X)
-        events = check_events(y, len(theta))
+        events = check_rows(y, len(theta))
         check_ids_match(X, events)
         weights = check_weights(sample_weight, len(events))
         curves = self._curves(theta)

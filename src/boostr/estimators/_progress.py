@@ -1,15 +1,18 @@
-"""What ``verbose=1`` shows."""
+"""What a user sees of a fit on its way: the progress bar, and the way it ends early."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
 from boostr._kernels.split import find_best_split
 from boostr._optional import require
+from boostr.exceptions import InterruptedFitError
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "forget_if_interrupted"]
 
 
 class Progress:
@@ -63,3 +66,16 @@ class Progress:
         note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(self._n_done + n_trees - self._bar.n)
+
+
+@contextmanager
+def forget_if_interrupted(forget: Callable[[], None]) -> Iterator[None]:
+    """Turn an interrupt from the keyboard into one that leaves nothing half done."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        forget()
+        raise InterruptedFitError(
+            "Training was interrupted; the estimator is not fitted.\n\n"
+            "Hint: fewer trees (`n_estimators`) or `validation=0.2` take less time."
+        ) from interrupt

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from boostr._engine.booster import BoostingParams
 from boostr._engine.training import PLAIN_SHAPE, SHAPES, Shape, choose_splitter
 from boostr._engine.tree import GrowthParams
+from boostr.basis import FittedBasis
 
-__all__ = ["boosting_params", "list_shapes"]
+__all__ = ["boosting_params", "list_shapes", "proportional_term"]
 
 
 def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
@@ -42,3 +43,9 @@ def list_shapes(params: Mapping[str, Any]) -> list[Shape]:
     if params["splitter"] != "auto":
         table = choose_splitter(table, params["splitter"])
     return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
+
+
+def proportional_term(basis: FittedBasis) -> int | None:
+    """Return the term that is proportional to the clock, if there are others beside it."""
+    exponents = list(getattr(basis, "exponents", ()))
+    return exponents.index(1.0) if len(exponents) > 1 and 1.0 in exponents else None

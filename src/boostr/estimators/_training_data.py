@@ -1,0 +1,40 @@
+"""What is left of the input of `fit` after all checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from boostr._typing import BoolArray, FloatArray
+from boostr._validation import check_ids_match, check_weights
+from boostr.data import RecurrentEvents
+from boostr.estimators._checks import check_rows
+from boostr.estimators._features import FeatureEncoder
+
+__all__ = ["TrainingData", "check_training_data"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingData:
+    """Individuals of positive weight, and who they are among all."""
+
+    features: FloatArray  # (n_used, p)
+    events: RecurrentEvents
+    weights: FloatArray  # (n_used,)
+    is_used: BoolArray  # (n,)
+
+
+def check_training_data(
+    table: Any, encoder: FeatureEncoder, y: object, sample_weight: ArrayLike | None
+) -> TrainingData:
+    """Check that features, events and weights fit together; leave out weight zero."""
+    features = encoder.transform(table)
+    events = check_rows(y, len(features))
+    check_ids_match(table, events)
+    weights = check_weights(sample_weight, len(events))
+    is_used = weights > 0.0
+    if is_used.all():
+        return TrainingData(features, events, weights, is_used)
+    return TrainingData(features[is_used], events[is_used], weights[is_used], is_used)
