@@ -73,6 +73,7 @@ print(f"Error of the fleet's average: {naive:.2f} failures")
 # predictions as lines.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 MeanCumulativeFunction().fit(y).plot(ax=left)
+left.legend(frameon=False, loc="upper left")
 left.set_title("The fleet: mean cumulative function")
 
 days = np.linspace(0.0, HORIZON, 101)
@@ -84,9 +85,10 @@ for colour, pump, curve in zip(colours, chosen, curves, strict=True):
     steps = np.concatenate([[0.0], own.times, own.end])
     counts = np.append(np.arange(len(own.times) + 1), len(own.times))
     right.plot(days, curve, color=colour, linewidth=2, label=f"{pump}, predicted")
-    right.step(steps, counts, color=colour, where="post", linestyle=":", label="observed")
+    right.step(steps, counts, color=colour, where="post", linestyle=":")
 right.set(xlabel="Time (days)", ylabel="Cumulative failures")
-right.set(xlim=(0, HORIZON), ylim=(0, None))
+right.plot([], [], color="0.3", linestyle=":", label="observed")
+right.set(xlim=(0, HORIZON), ylim=(-0.15, None))
 right.set_title("Three pumps: most, average and least at risk")
 right.legend(frameon=False, ncols=1)
 

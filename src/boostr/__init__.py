@@ -1,6 +1,6 @@
 """Gradient boosted trees for recurrent events: how many, and when."""
 
-from boostr import basis, simulate
+from boostr import basis, plotting, simulate
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents
@@ -17,5 +17,6 @@ __all__ = [
     "RecurrentEvents",
     "__version__",
     "basis",
+    "plotting",
     "simulate",
 ]

@@ -256,7 +256,12 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
     """
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            "`sample_weight` must be numbers, one per individual."
+        ) from error
     if weights.shape != (n,):
         raise InvalidParameterError(
             f"`sample_weight` must have one value per individual, but its shape is "

@@ -125,10 +125,10 @@ def test_whoever_is_never_held_out_has_no_prediction(problem):
     assert known.tolist() == [2, 5, 9]
 
 
-def test_if_nothing_helps_nothing_is_predicted(problem):
+def test_one_tree_is_kept_even_if_nothing_helps(problem):
     problem.stats.linear[:] = 0.0
     run, _ = run_validation(problem)
-    assert (run.n_rounds, np.abs(run.out_of_fold).max()) == (0, 0.0)
+    assert (run.n_rounds, np.abs(run.out_of_fold).max()) == (1, 0.0)
 
 
 def test_members_share_the_weight_of_their_run(problem):

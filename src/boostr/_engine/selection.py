@@ -129,7 +129,7 @@ def validate(
     pairs = list(zip(boosters, folds, strict=True))
     n_held_out = sum(len(held_out) for held_out in folds)
     curve: list[float] = []
-    best, n_kept = 0.0, 0
+    best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     out_of_fold = _gather([np.zeros_like(booster.theta) for booster in boosters], folds)
     while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
         for booster in boosters:
@@ -174,7 +174,10 @@ def weigh_runs(stats: SufficientStats, runs: Sequence[ValidatedRun]) -> FloatArr
     stacked = _solve_nonnegative(
         np.einsum("cit,dit->cd", theta, products), np.einsum("cit,it->c", theta, linear)
     )
-    return 0.5 * stacked + 0.5 * _weigh_by_distance(losses)
+    by_distance = _weigh_by_distance(losses)
+    if stacked.sum() <= 0.0:  # so few events that predicting none looks best
+        return by_distance
+    return 0.5 * stacked / stacked.sum() + 0.5 * by_distance
 
 
 def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:

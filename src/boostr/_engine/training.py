@@ -33,7 +33,7 @@ _LARGE = 50_000  # individuals from which one held-out share takes the place of 
 _LARGE_SHARE = 0.2
 _TRIAL = 20_000  # individuals that shapes are compared on when there are more
 _SMALL = 300  # individuals up to about which folds are dealt out more than once
-_MAX_REPEATS = 4
+_MAX_REPEATS = 2
 _LEAST_WEIGHT = 0.01  # runs that would count less are left out
 
 
@@ -62,6 +62,7 @@ SHAPES = (
     Shape(3, 20, 0),  # groups among many useless features
     Shape(8, 20, 0),  # interactions
     Shape(2, 10, 1),  # smooth effects
+    Shape(2, 0.3, 1),  # smooth effects, little data
     Shape(20, 10, 5),  # intricate borders
 )
 
@@ -125,6 +126,7 @@ def train(
     runs = _validate_shapes(task, shapes, folds, proportional)
     weights = weigh_runs(task.stats, runs)
     weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+    weights /= weights.sum()
     members = [
         member
         for run, weight in zip(runs, weights, strict=True)

@@ -96,7 +96,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
     Two machines are observed until 4 and 10; the second alone carries the last step.
 
     >>> from boostr.baselines import MeanCumulativeFunction
-    >>> from boostr.data import RecurrentEvents, RiskTable, check_target
+    >>> from boostr.data import RecurrentEvents
     >>> y = RecurrentEvents.from_lists([[1.0], [3.0, 8.0]], end=[4.0, 10.0])
     >>> estimate = MeanCumulativeFunction().fit(y)
     >>> estimate.at_risk_

@@ -20,15 +20,17 @@ _LAST_SLOPES = (0.1, 3.0)  # and after the last one: less trust in what nobody h
 
 @dataclass(frozen=True, slots=True)
 class CalendarClock:
-    """Time as it is given: ``s(t) = t``."""
+    """Time as it is given, ``s(t) = t``, or a clock that stands still."""
+
+    speed: float = 1.0
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        return np.asarray(times, dtype=np.float64)
+        return np.asarray(times, dtype=np.float64) * self.speed
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
-        return np.ones(np.shape(times))
+        return np.full(np.shape(times), self.speed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,7 +35,13 @@ def as_frame(df: Any) -> Frame:
     >>> as_frame(pd.DataFrame({"day": [1.0]})).columns
     ['day']
     """
-    frame = nw.from_native(df, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(df, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidParameterError(
+            "The columns of a table must have different names, but some share one.\n\n"
+            "Hint: df.loc[:, ~df.columns.duplicated()] keeps the first of each."
+        ) from error
     if isinstance(frame, nw.DataFrame):
         return frame
     raise TargetTypeError(

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._validation import first_few
 from boostr.data._flat import gather, offsets_of, owners_of
+from boostr.data._times import name_unit
 from boostr.exceptions import InvalidEventsError, TargetTypeError
-
-UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "D": "days", "W": "weeks"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -76,6 +76,8 @@ class EventContainer:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Self:
+        if self.has_ids:
+            _check_labels(key, self.ids)
         index = _positions(key, len(self))
         events, event_offsets = gather(self.event_offsets, index)
         windows, window_offsets = gather(self.window_offsets, index)
@@ -111,7 +113,7 @@ class EventContainer:
 
     def __repr__(self) -> str:
         total = float(self.follow_up.sum())
-        unit = UNIT_NAMES.get(self.time_unit or "", self.time_unit)
+        unit = name_unit(self.time_unit)
         length = f"{total:.0f}" if total >= 1000 else f"{total:.4g}"
         return (
             f"{type(self).__name__}({_count(len(self), 'individual')}, "
@@ -198,12 +200,33 @@ def _positions(key: Any, n: int) -> OffsetArray:
         return np.array([position % n], dtype=np.int64)
     if not isinstance(key, slice):
         key = np.asarray(key)
+        if key.size and key.dtype.kind not in "biu":
+            raise IndexError(
+                "Individuals are taken by position or mask, not by id.\n\n"
+                "Hint: y[y.ids == 'W1'] or y[numpy.isin(y.ids, ['W1', 'W7'])]."
+            )
         if key.ndim != 1:
             raise IndexError(
                 "Individuals are taken by one index, slice, mask or 1-D array."
             )
         key = key.astype(np.int64) if key.size == 0 and key.dtype != bool else key
     return np.asarray(np.arange(n, dtype=np.int64)[key])
+
+
+def _check_labels(key: Any, ids: AnyArray) -> None:
+    """Refuse a mask whose labels are the ids in another order: it means others."""
+    labels = getattr(key, "index", None)
+    if labels is None or callable(labels) or np.asarray(key).dtype != bool:
+        return
+    labels = np.asarray(labels)
+    if len(labels) == len(ids) and set(labels.tolist()) == set(ids.tolist()):
+        wrong = np.flatnonzero(labels != ids)
+        if wrong.size:
+            raise InvalidEventsError(
+                "A mask with labels must have the ids in the order of the individuals, but "
+                f"{wrong.size} of {len(ids)} differ (ids {first_few(ids[wrong])}).\n\n"
+                "Hint: y[mask.loc[y.ids]]."
+            )
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,6 +12,7 @@ from boostr._validation import first_few
 from boostr.exceptions import InvalidParameterError
 
 INDIVIDUAL = "individual"
+UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "D": "days", "W": "weeks"}
 MICROSECONDS = {
     "s": 1_000_000,
     "min": 60_000_000,
@@ -19,6 +20,27 @@ MICROSECONDS = {
     "D": 86_400_000_000,
     "W": 604_800_000_000,
 }
+
+
+def name_unit(unit: str | None) -> str | None:
+    """Give the full name of a unit of time.
+
+    Parameters
+    ----------
+    unit : str or None
+        A unit as `RecurrentEvents` keeps it.
+
+    Returns
+    -------
+    str or None
+        Its name, or the unit itself if it has no other.
+
+    Examples
+    --------
+    >>> name_unit("D"), name_unit("km"), name_unit(None)
+    ('days', 'km', None)
+    """
+    return UNIT_NAMES.get(unit or "", unit)
 
 
 def resolve_unit(unit: str | None, kind: str) -> str | None:
@@ -43,7 +65,8 @@ def resolve_unit(unit: str | None, kind: str) -> str | None:
     """
     if kind == "f":
         return unit
-    unit = {None: "D", "m": "min"}.get(unit, unit)
+    aliases = {"m": "min"} | {name: short for short, name in UNIT_NAMES.items()}
+    unit = "D" if unit is None else aliases.get(unit, unit)
     if unit not in MICROSECONDS:
         raise InvalidParameterError(
             f"`unit` must be one of {', '.join(MICROSECONDS)} for time stamps and "

@@ -29,7 +29,7 @@ from boostr.estimators._params import check_params, resolve_basis
 from boostr.estimators._progress import Progress, forget_if_interrupted
 from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
 from boostr.estimators._training_data import TrainingData, check_training_data
-from boostr.exceptions import InvalidParameterError
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["BoostR"]
 
@@ -95,8 +95,9 @@ class BoostR(CurvePredictor):
         Bins of a feature at most, without the one for missing values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Categorical columns: those of text or category type in a DataFrame, none, or the
-        given names, positions or mask. At most 254 categories each; those not seen in
-        training are treated as missing.
+        given names, positions or mask. At most 254 categories each; those that training
+        has not seen, or in too few individuals (less than a tenth of all, and less than
+        ten) to learn from, are treated as missing.
     monotone : bool, default=True
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
@@ -112,7 +113,8 @@ class BoostR(CurvePredictor):
     n_estimators_ : int
         Rounds of boosting that are kept (trees of the longest averaged model).
     feature_importances_ : ndarray of shape (p,)
-        Total gain of a feature's splits over K squared, scaled to sum to one.
+        Total gain of a feature's splits over K squared, scaled to sum to one; all zero
+        where no split pays.
     feature_gains_, split_counts_ : ndarray of shape (p,)
         Raw gains and number of splits, averaged over the models.
     validation_results_ : list of dict
@@ -358,9 +360,16 @@ class BoostR(CurvePredictor):
         self, data: TrainingData
     ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
         """Fit the clock, place the functions of time and compute all statistics."""
-        self.reference_clock_ = OperationalClock.from_events(data.events, data.weights)
-        is_calendar = self.clock == "calendar"
-        self.clock_ = CalendarClock() if is_calendar else self.reference_clock_
+        with np.errstate(over="ignore", invalid="ignore"):  # checked once, at the end
+            return self._compute_unchecked(data)
+
+    def _compute_unchecked(
+        self, data: TrainingData
+    ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
+        pooled = OperationalClock.from_events(data.events, data.weights)
+        self.clock_ = CalendarClock() if self.clock == "calendar" else pooled
+        has_events = isinstance(pooled, OperationalClock)
+        self.reference_clock_ = pooled if has_events else CalendarClock(speed=0.0)
         self.horizon_ = float(data.events.window_stop.max())
         clocked = put_on_clock(data.events, self.clock_)
         basis = resolve_basis(self.leaf).place(clocked, self.loss)
@@ -368,6 +377,7 @@ class BoostR(CurvePredictor):
         stats = compute_suffstats(
             clocked, basis, self.loss, data.weights if is_weighted else None
         )
+        _check_finite(stats)
         gram = pseudo_individual(basis, self.loss, clocked.horizon)
         return basis, stats, LeafProblem(basis.solver, self.gamma2 * gram)
 
@@ -402,3 +412,12 @@ class BoostR(CurvePredictor):
             for run, weight in zip(trained.runs, trained.weights, strict=True)
         ]
         self.out_of_fold_coefficients_ = trained.spread_out_of_fold(data.is_used)
+
+
+def _check_finite(stats: SufficientStats) -> None:
+    """Refuse statistics that ran over; only costs or weights beyond reason do that."""
+    if not (np.isfinite(stats.linear).all() and np.isfinite(stats.quadratic).all()):
+        raise InvalidEventsError(
+            "Statistics of the events must be finite, but costs, weights or times are too "
+            "large for that.\n\nHint: give them in a larger unit, for instance thousands."
+        )

@@ -18,8 +18,9 @@ from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights
 from boostr.basis import Clock
 from boostr.data import RecurrentEvents
-from boostr.estimators._checks import check_rows, check_spread, check_times
+from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._features import FeatureEncoder, check_table
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["CurvePredictor", "use_threads"]
 
@@ -74,6 +75,11 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         asked = self.horizon_ if horizon is None else horizon
         times = check_times(asked, "horizon")
+        if len(times) != 1:
+            raise InvalidParameterError(
+                f"`horizon` must be one time, but it is {len(times)}.\n\n"
+                "Hint: predict_cumulative(X, times) predicts at several."
+            )
         return self.predict_cumulative(X, times)[:, 0]
 
     def predict_cumulative(self, X: Any, times: ArrayLike) -> FloatArray:
@@ -130,8 +136,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in the window.
         """
         theta = self._coefficients(X)
-        starts = check_spread(start, len(theta), "start")
-        stops = check_spread(stop, len(theta), "stop")
+        starts, stops = check_window(start, stop, len(theta))
         curves = self._curves(theta)
         rows = np.arange(len(theta))
         before = curves.values_at(rows, self.clock_.read(starts))
@@ -209,8 +214,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         times = events.times
         rates = curves.slopes_at(events.event_owner, self.clock_.read(times))
         rates = rates * self.clock_.rate(times)
-        average = np.maximum(self.reference_clock_.rate(times), np.finfo(np.float64).tiny)
-        return np.log(np.maximum(rates / average, _LEAST_RATIO))
+        average = self.reference_clock_.rate(times)
+        ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
+        return np.log(np.maximum(ratio, _LEAST_RATIO))
 
     def _curves(self, theta: FloatArray) -> MonotoneCurves:
         return self.ensemble_.curves(theta, monotone=self.monotone)

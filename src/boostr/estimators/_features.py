@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,23 +12,25 @@ from sklearn.utils.validation import check_array
 
 from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
 from boostr._validation import first_few, is_missing
+from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 __all__ = ["FeatureEncoder", "check_table"]
 
 _MAX_CATEGORIES = 254
+_RARE = 10  # individuals below which a category is not learned, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureEncoder:
     """Which columns are categorical, and the categories that training has seen.
 
-    A category's code is its place in the sorted list; one that training has not seen
-    becomes NaN and goes the way of missing values.
+    A category's code is its place in the sorted list; one that training has not seen, or
+    too seldom to learn from, becomes NaN and goes the way of missing values.
     """
 
     names: tuple[str, ...]
-    categories: tuple[AnyArray | None, ...]  # per column, None for numbers
+    categories: tuple[list[Any] | None, ...]  # per column, None for numbers
 
     @classmethod
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
@@ -57,10 +60,7 @@ class FeatureEncoder:
     def transform(self, X: Any) -> FloatArray:
         """Return all columns as numbers, missing values as NaN."""
         if not self.is_categorical.any() and not _is_frame(X):
-            values = check_array(
-                X, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-            )
-            return np.asarray(values)
+            return _to_matrix(X)
         columns = _split_columns(X)
         out = np.empty((len(next(iter(columns.values()))), len(columns)))
         for place, (name, values) in enumerate(columns.items()):
@@ -73,6 +73,11 @@ class FeatureEncoder:
 
 def check_table(X: Any) -> Any:
     """Return a DataFrame as it is, anything else as a 2-D array of any type."""
+    if isinstance(X, RecurrentEvents):
+        raise InvalidFeaturesError(
+            "`X` must be a table of features, but it is a RecurrentEvents.\n\n"
+            "Hint: the order is fit(X, y)."
+        )
     return X if _is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
 
 
@@ -151,24 +156,37 @@ def _find_missing(values: AnyArray) -> BoolArray:
     return np.zeros(len(values), dtype=np.bool_)
 
 
-def _list_categories(name: str, values: AnyArray) -> AnyArray:
+def _list_categories(name: str, values: AnyArray) -> list[Any]:
     present = values[~_find_missing(values)]
-    try:
-        known = np.unique(present)
-    except TypeError:  # a mix of types has no order of its own
-        known = np.array(sorted(set(present.tolist()), key=repr), dtype=object)
+    counts = Counter(present.tolist())
+    known = sorted(counts, key=lambda category: (str(type(category)), category))
     if len(known) > _MAX_CATEGORIES:
         raise InvalidFeaturesError(
             f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} "
             f"has {len(known)}.\n\nHint: group the rare ones, or give numbers that "
             "describe them."
         )
-    return known
+    # A category of a few individuals tells them apart by name, not by what they are.
+    least = np.clip(len(values) / 10, 2, _RARE)
+    return [category for category in known if counts[category] >= least]
 
 
-def _to_codes(values: AnyArray, known: AnyArray) -> FloatArray:
-    codes = {category: float(place) for place, category in enumerate(known.tolist())}
+def _to_codes(values: AnyArray, known: list[Any]) -> FloatArray:
+    codes = {category: float(place) for place, category in enumerate(known)}
     return np.array([codes.get(value, np.nan) for value in values.tolist()])
+
+
+def _to_matrix(X: Any) -> FloatArray:
+    try:
+        values = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise InvalidFeaturesError(
+            f"Features must be numbers or categories, but {error}.\n\n"
+            "Hint: name such columns in `categorical_features`, or use a DataFrame."
+        ) from error
+    return np.asarray(values)
 
 
 def _to_numbers(name: str, values: AnyArray) -> FloatArray:

@@ -14,6 +14,9 @@ from boostr.exceptions import InterruptedFitError
 
 __all__ = ["Progress", "forget_if_interrupted"]
 
+# Without the time to come: runs end early, and the first tree may wait for the compiler.
+_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
+
 
 class Progress:
     """A bar over the trees to come, with the held-out loss; silent unless asked for.
@@ -29,7 +32,9 @@ class Progress:
         self._n_done = 0
         if is_shown:
             tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
-            self._bar = tqdm.tqdm(total=n_runs * n_rounds, unit="tree", mininterval=0.2)
+            self._bar = tqdm.tqdm(
+                total=n_runs * n_rounds, mininterval=0.2, bar_format=_FORMAT
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +66,7 @@ class Progress:
             self._bar.set_description(label, refresh=False)
             if self._label:  # the last run may have ended early
                 self._n_done += self._n_rounds
+                self._bar.total = max(self._bar.total, self._n_done + self._n_rounds)
                 self._bar.update(self._n_done - self._bar.n)
             self._label = label
         note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"

@@ -10,6 +10,7 @@ import numpy as np
 from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.baselines import MeanCumulativeFunction
+from boostr.data._times import name_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +73,7 @@ def plot_mcf(
             "color": line.get_color(),
             "alpha": 0.2,
             "linewidth": 0.0,
+            "label": f"{result.confidence:.0%} confidence" if label is None else None,
             **(band_kwargs or {}),
         }
         lower, upper = _extend(result.lower_), _extend(result.upper_)
@@ -89,7 +91,7 @@ def _extend(values: FloatArray) -> FloatArray:
 
 
 def _label_axes(axes: Axes, result: MeanCumulativeFunction) -> None:
-    unit = result.time_unit_
+    unit = name_unit(result.time_unit_)
     counted = "cost of events" if result.has_costs_ else "number of events"
     axes.set_xlabel("Time" if unit is None else f"Time ({unit})")
     axes.set_ylabel(f"Mean cumulative {counted}")
