@@ -51,7 +51,7 @@ def make_boostr(n_jobs: int = 1, n_estimators: int = N_TREES) -> BoostR:
     from boostr import BoostR
 
     return BoostR(
-        n_estimators=n_estimators,
+        n_estimators=n_estimators + 1,  # the first one is the average alone
         learning_rate=LEARNING_RATE,
         max_leaf_nodes=N_LEAVES,
         min_samples_leaf=LEAST_MEMBERS,

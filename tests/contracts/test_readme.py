@@ -1,4 +1,4 @@
-"""The README's examples run as printed and print what stands below them."""
+"""The examples of README and guide run as printed and print what stands below them."""
 
 import contextlib
 import io
@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
 @pytest.mark.slow
-def test_examples_print_what_the_readme_says():
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_examples_run_and_print_what_the_page_says(page):
     namespace = {}
     printed = []
     expected = []
-    for code, text in BLOCK.findall(README.read_text()):
+    for code, text in BLOCK.findall((ROOT / page).read_text()):
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown):
             exec(code, namespace)
         printed.append(shown.getvalue())
         expected.append(text)
+    assert expected
     assert printed == expected
