@@ -275,7 +275,7 @@ class TestFeatures:
         X = pd.DataFrame(fleet.X, columns=["a", "b"]).assign(c=["u", "v"] * 60)
         settings = {"n_estimators": 10, "random_state": 0}
         from_pandas = BoostR(**settings).fit(X, fleet.y).predict(X)
-        frame = pl.from_pandas(X)
+        frame = pl.DataFrame({name: X[name].to_list() for name in X.columns})
         assert_array_equal(
             BoostR(**settings).fit(frame, fleet.y).predict(frame), from_pandas
         )
@@ -303,7 +303,7 @@ class TestFeatures:
 
     def test_categories_of_a_few_individuals_are_not_learned(self, fleet):
         serial = [f"S{number:03d}" for number in range(len(fleet.y))]
-        X = pd.DataFrame(fleet.X, columns=["a", "b"])
+        X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
         settings = {"n_estimators": 30, "random_state": 0}
         plain = BoostR(**settings).fit(X, fleet.y).predict(X)
         named = BoostR(**settings).fit(X.assign(serial=serial), fleet.y)
@@ -316,7 +316,7 @@ class TestFeatures:
             BoostR().fit(X, y)
 
     def test_infinite_values_name_column_and_rows(self, fleet):
-        X = pd.DataFrame(fleet.X, columns=["a", "b"])
+        X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
         X.loc[[3, 5], "b"] = np.inf
         with pytest.raises(InvalidFeaturesError, match=r"'b' is infinite in 2 rows .*3, 5"):
             BoostR().fit(X, fleet.y)
