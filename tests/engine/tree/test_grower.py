@@ -197,13 +197,6 @@ def test_merging_bins_that_no_split_separates_changes_nothing(problem):
     assert np.array_equal(before, after)
 
 
-def test_leaves_are_drawn_to_their_parent_by_their_count(problem):
-    plain, smooth = grow(problem, max_leaves=2), grow(problem, max_leaves=2, smoothing=10.0)
-    share = plain.count[1:, None] / (plain.count[1:, None] + 10.0)
-    expected = share * plain.nodes.value[1:] + (1 - share) * plain.nodes.value[0]
-    assert_allclose(smooth.nodes.value[1:], expected)
-
-
 def test_random_thresholds_are_the_same_for_the_same_seed(problem):
     first, second = (grow(problem, seed=9, n_candidates=1) for _ in range(2))
     assert np.array_equal(first.nodes.bin_threshold, second.nodes.bin_threshold)

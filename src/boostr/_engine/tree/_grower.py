@@ -35,7 +35,6 @@ class GrowthParams:
     min_samples_leaf: int = 1
     gamma1: float = 0.0
     n_candidates: int = 0  # thresholds drawn per feature and node; 0: all of them
-    smoothing: float = 0.0  # individuals by whose weight a leaf is drawn to its parent
 
 
 @dataclass(slots=True)
@@ -79,7 +78,7 @@ class _TreeBuilder:
         self.gain: list[float] = []
         self.count: list[float] = []
 
-    def add_node(self, histograms: FloatArray, parent: int | None) -> _Candidate | None:
+    def add_node(self, histograms: FloatArray) -> _Candidate | None:
         """Append a leaf; return its best split if that pays."""
         node = len(self.feature)
         goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
@@ -99,7 +98,7 @@ class _TreeBuilder:
             sums,
             value,
         )
-        self._append(value, sums[0, -1], parent)
+        self._append(value, sums[0, -1])
         gain -= self.params.gamma1
         if slot < 0 or gain <= 0.0:
             return None
@@ -112,12 +111,9 @@ class _TreeBuilder:
         for sums in (left, candidate.sums[0] - left):
             value = np.empty(len(self.problem.penalty))
             solve_leaf(sums, self.problem.penalty, self.problem.solver, value)
-            self._append(value, sums[-1], candidate.node)
+            self._append(value, sums[-1])
 
-    def _append(self, value: FloatArray, count: float, parent: int | None) -> None:
-        if parent is not None and self.params.smoothing > 0.0:
-            share = count / (count + self.params.smoothing)
-            value = share * value + (1.0 - share) * self.value[parent]
+    def _append(self, value: FloatArray, count: float) -> None:
         self.feature.append(-1)
         self.bin_threshold.append(0)
         self.missing_left.append(False)
@@ -181,13 +177,13 @@ def _split_leaf(
     """Split one leaf; return those of its children that can be split in turn."""
     children = builder.split(candidate)
     pair = source.split(candidate.node, candidate.feature, candidate.goes_left, children)
-    found = [builder.add_node(histograms, candidate.node) for histograms in pair]
+    found = [builder.add_node(histograms) for histograms in pair]
     return [child for child in found if child is not None]
 
 
 def _grow_best_first(source: HistogramSource, builder: _TreeBuilder) -> None:
     heap: list[tuple[float, int, _Candidate]] = []
-    root = builder.add_node(source.root(builder.features), None)
+    root = builder.add_node(source.root(builder.features))
     n_leaves = 1
     if root is not None:
         heap.append((-root.gain, root.node, root))
@@ -203,7 +199,7 @@ def _grow_best_first(source: HistogramSource, builder: _TreeBuilder) -> None:
 
 
 def _grow_by_level(source: HistogramSource, builder: _TreeBuilder) -> None:
-    root = builder.add_node(source.root(builder.features), None)
+    root = builder.add_node(source.root(builder.features))
     level = [] if root is None else [root]
     n_leaves = 1
     while level and n_leaves < builder.params.max_leaves:
