@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
-SingleArray: TypeAlias = NDArray[np.float32]
 IndexArray: TypeAlias = NDArray[np.int32]
 PositionArray: TypeAlias = NDArray[np.intp]
 OffsetArray: TypeAlias = NDArray[np.int64]

@@ -100,10 +100,6 @@ class BinMapper:
             assign_bins(*arguments)
         return BinnedFeatures(bins, self.n_values, self.is_categorical, self.missing_bin)
 
-    def threshold(self, feature: int, bin_index: int) -> float:
-        """Return the value up to which a split after ``bin_index`` sends left."""
-        return float(self.thresholds[self.offsets[feature] + bin_index])
-
 
 def _find_thresholds(values: FloatArray, max_bins: int) -> FloatArray:
     """Return at most ``max_bins - 1`` values that lie between neighbouring data."""

@@ -15,7 +15,7 @@ from boostr.exceptions import InterruptedFitError
 __all__ = ["Progress", "forget_if_interrupted"]
 
 # Without the time to come: runs end early, and the first tree may wait for the compiler.
-_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
+_FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
 
 
 class Progress:
