@@ -237,3 +237,79 @@ def bin_column(values, thresholds, missing_bin):
 
 def project_monotone(curve, weights):
     return np.maximum(isotonic_regression(curve, weights=weights).x, 0.0)
+
+
+# --- Paths of sensors: lists of samples (time, value), each acting after its time
+# -------------
+
+
+def sensor_value(samples, time, before="unknown", max_gap=np.inf):
+    """Return the last value known before a time; the later row wins at the same time."""
+    known = [(t, v) for t, v in samples if not np.isnan(v)]
+    earlier = [(t, v) for t, v in known if t < time]
+    if not earlier:
+        return (
+            min(known, key=lambda one: one[0])[1] if known and before == "first" else np.nan
+        )
+    last = max(t for t, _ in earlier)
+    return [v for t, v in earlier if t == last][-1] if time <= last + max_gap else np.nan
+
+
+def linear_value(samples, time, max_gap=np.inf):
+    """Return a value on the line between the samples on both sides of a time."""
+    known = {t: v for t, v in sorted(samples, key=lambda one: one[0]) if not np.isnan(v)}
+    earlier, later = [t for t in known if t < time], [t for t in known if t >= time]
+    if not (earlier and later) or later[0] - earlier[-1] > max_gap:
+        return sensor_value(samples, time, max_gap=max_gap)
+    left, right = earlier[-1], later[0]
+    share = (time - left) / (right - left)
+    return known[left] + share * (known[right] - known[left])
+
+
+def path_pieces(begin, values):
+    """List the pieces (begin, end, value) of a path."""
+    ends = [*begin, np.inf][1:]
+    return list(zip(begin, ends, values, strict=True))
+
+
+def held_value(begin, values, time):
+    """Return what a path holds just after a time."""
+    inside = [v for a, b, v in path_pieces(begin, values) if a <= time < b]
+    return inside[0] if inside else np.nan
+
+
+def mean_of_past(begin, values, window, time):
+    """Return the mean of the known values in the window that ends at a time."""
+    area = length = 0.0
+    for a, b, value in path_pieces(begin, values):
+        overlap = min(b, time) - max(a, time - window)
+        if overlap > 0 and not np.isnan(value):
+            area += value * overlap
+            length += overlap
+    return area / length if length > 0 else held_value(begin, values, time)
+
+
+def faded_past(begin, values, half_life, time):
+    """Return the integral of the past, halved for every half-life since."""
+    total = 0.0
+    for a, b, value in path_pieces(begin, values):
+        end = min(b, time)
+        if a < end and not np.isnan(value):
+            weights = 2.0 ** (-(time - np.array([a, end])) / half_life)
+            total += value * half_life / np.log(2) * (weights[1] - weights[0])
+    return total
+
+
+def max_of_past(begin, values, window, time):
+    """Return the largest known value in the window that ends just after a time."""
+    known = [
+        value
+        for a, b, value in path_pieces(begin, values)
+        if a <= time and b > time - window and not np.isnan(value)
+    ]
+    return max(known, default=np.nan)
+
+
+def events_of_past(events, window, time):
+    """Count the events in the window that ends just after a time."""
+    return sum(event <= time < event + window for event in events)

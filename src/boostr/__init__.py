@@ -3,8 +3,8 @@
 from boostr import basis, plotting, simulate
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction
-from boostr.data import RecurrentEvents
-from boostr.estimators import BoostR
+from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.estimators import BoostR, StaticTransformer
 from boostr.exceptions import BoostrError
 
 __version__ = "0.1.0"
@@ -14,7 +14,10 @@ __all__ = [
     "BoostrError",
     "Ensemble",
     "MeanCumulativeFunction",
+    "Panel",
     "RecurrentEvents",
+    "StaticTransformer",
+    "Trajectories",
     "__version__",
     "basis",
     "plotting",

@@ -147,7 +147,7 @@ def check_ids_match(X: Any, y: Identified) -> None:
 
     Only a pandas index can label rows. It is compared with ``y.ids`` when it is named
     like the id column of ``y``, or when it is not made of integers and shares an id
-    with ``y``, or when it holds the very ids of ``y``. A ``RangeIndex`` and unrelated
+    with ``y``, or when it holds the very ids of ``y``. Counting from 0 and unrelated
     integers are no labels, and events without ids are matched by position.
 
     Parameters
@@ -199,7 +199,7 @@ def _are_ids(index: Any, labels: AnyArray, y: Identified) -> bool:
     """Tell whether an index labels rows with the ids of ``y``."""
     if y.id_name is not None and index.name == y.id_name:
         return True
-    if index.nlevels > 1 or type(index).__name__ == "RangeIndex":
+    if index.nlevels > 1 or np.array_equal(labels, np.arange(len(labels))):
         return False
     ours, theirs = set(y.ids.tolist()), set(labels.tolist())
     if np.issubdtype(labels.dtype, np.integer):

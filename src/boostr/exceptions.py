@@ -8,7 +8,10 @@ __all__ = [
     "InvalidEventsError",
     "InvalidFeaturesError",
     "InvalidParameterError",
+    "InvalidSensorsError",
     "MissingDependencyError",
+    "SensorRangeWarning",
+    "SensorTypeError",
     "TargetTypeError",
 ]
 
@@ -29,6 +32,14 @@ class InvalidParameterError(BoostrError, ValueError):
     """A parameter, or a combination of parameters, is impossible."""
 
 
+class InvalidSensorsError(BoostrError, ValueError):
+    """Sensor series cannot be used, for instance some individuals have none."""
+
+
+class SensorTypeError(BoostrError, TypeError):
+    """Sensors, or a panel that carries them, are not of the type that is needed."""
+
+
 class TargetTypeError(BoostrError, TypeError):
     """The target is not a ``RecurrentEvents``."""
 
@@ -42,3 +53,7 @@ class InterruptedFitError(KeyboardInterrupt):
 
     Not a ``BoostrError``: whoever catches errors must not catch the user's wish to stop.
     """
+
+
+class SensorRangeWarning(UserWarning):
+    """Sensors show values that training has not seen."""

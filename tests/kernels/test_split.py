@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
+from boostr._kernels.group_lasso import NO_GROUPS
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr._kernels.split import find_best_split
 
@@ -68,6 +69,7 @@ class Node:
             np.full(n_features, self.is_categorical),
             self.penalty,
             KINDS[self.kind],
+            NO_GROUPS,
             float(min_count),
             n_candidates,
             np.uint64(seed),

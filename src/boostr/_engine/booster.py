@@ -33,8 +33,9 @@ class BoostingParams:
 class Booster:
     """An ensemble in the making: one call of `step` adds one tree.
 
-    Trees are trained on ``members``; the coefficients of all individuals are kept up to
-    date, so that the loss of those left out is known after every tree.
+    Trees are trained on ``members`` and split on ``columns`` (all features by default); the
+    coefficients of all individuals are kept up to date, so that the loss of those left out
+    is known after every tree.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Booster:
         params: BoostingParams,
         members: IndexArray,
         n_threads: int = 1,
+        columns: IndexArray | None = None,
     ) -> None:
         self.trees: list[Tree] = []
         self.total_loss = 0.0  # of all individuals, trained on or not
@@ -58,7 +60,8 @@ class Booster:
         self._rows = stats.channels(problem.solver)
         self._source = LocalSource(features, self._rows, stats.n_terms, n_threads)
         self._rng = np.random.default_rng(params.seed)
-        self._all_features = np.arange(features.bins.shape[1], dtype=np.int32)
+        everything = np.arange(features.bins.shape[1], dtype=np.int32)
+        self._all_features = everything if columns is None else columns
 
     def step(self) -> Tree:
         """Grow one tree on the gradient, shrink it and add it."""

@@ -9,11 +9,14 @@ import numpy as np
 
 from boostr._engine.binning import BinMapper
 from boostr._engine.curves import MonotoneCurves
+from boostr._engine.path_curves import PathCurves
+from boostr._engine.suffstats import put_paths_on_clock
 from boostr._engine.tree import Tree, pack_trees
 from boostr._kernels.apply import sum_leaves, sum_leaves_parallel
 from boostr._kernels.nodes import Nodes
 from boostr._typing import FloatArray, IndexArray
-from boostr.basis import Clock, FittedBasis
+from boostr.basis import Clock, FittedBasis, FittedSensorBasis
+from boostr.data import Trajectories
 
 __all__ = ["Ensemble", "Member"]
 
@@ -38,7 +41,7 @@ class Ensemble:
     """
 
     clock: Clock
-    basis: FittedBasis
+    basis: FittedBasis | FittedSensorBasis
     mapper: BinMapper
     horizon: float  # last end of follow-up in training
     members: tuple[Member, ...]
@@ -82,9 +85,19 @@ class Ensemble:
             begin = end
             yield theta
 
-    def curves(self, theta: FloatArray, *, monotone: bool = True) -> MonotoneCurves:
-        """Return the curves of individuals with the given coefficients."""
+    def curves(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None = None,
+        *,
+        monotone: bool = True,
+    ) -> MonotoneCurves | PathCurves:
+        """Return the curves of individuals with the given coefficients and sensors."""
         ends = self.clock.read(np.array([self.horizon, _REACH * self.horizon]))
+        if isinstance(self.basis, FittedSensorBasis):
+            assert sensors is not None  # noqa: S101 - estimators have asked for them
+            paths = put_paths_on_clock(sensors, self.clock)
+            return PathCurves(self.basis, theta, paths, ends[0], ends[1], monotone)
         return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
 
     def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:

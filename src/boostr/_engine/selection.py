@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from boostr._engine.booster import Booster, BoostingParams
 from boostr._engine.ensemble import Member
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
+from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = ["Report", "Task", "ValidatedRun", "draw_folds", "grow", "validate", "weigh_runs"]
@@ -20,6 +22,7 @@ __all__ = ["Report", "Task", "ValidatedRun", "draw_folds", "grow", "validate", "
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
+_ONE_BY_ONE = 30_000  # individuals from which one tree keeps all threads busy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +36,7 @@ class Task:
     n_rounds: int
     n_threads: int
     report: Report
+    columns: IndexArray | None = None  # features to split on; None: all of them
 
     def __len__(self) -> int:
         return len(self.stats.linear)
@@ -41,8 +45,24 @@ class Task:
         """Return a new booster over some individuals."""
         params = replace(self.params, growth=growth, seed=self.params.seed + seed)
         return Booster(
-            self.stats, self.features, self.problem, params, members, self.n_threads
+            self.stats,
+            self.features,
+            self.problem,
+            params,
+            members,
+            self.n_threads,
+            self.columns,
         )
+
+    def step_all(self, boosters: Sequence[Booster]) -> None:
+        """Add a tree to every booster; at the same time where trees take long."""
+        is_long = self.problem.solver == GROUPED and len(self) < _ONE_BY_ONE
+        if is_long and self.n_threads > 1 and len(boosters) > 1:
+            with ThreadPoolExecutor(self.n_threads) as pool:
+                list(pool.map(Booster.step, boosters))
+        else:
+            for booster in boosters:
+                booster.step()
 
     def subset(self, rows: IndexArray) -> Task:
         """Return the same task for some of the individuals."""
@@ -67,6 +87,7 @@ class ValidatedRun:
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
     out_of_fold: FloatArray  # (n, n_terms), NaN for whoever was never held out
     term: int | None = None  # the only term that was used, if not all
+    columns: IndexArray | None = None  # the only features that were used, if not all
 
     @property
     def n_rounds(self) -> int:
@@ -132,15 +153,16 @@ def validate(
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     out_of_fold = _gather([np.zeros_like(booster.theta) for booster in boosters], folds)
     while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
-        for booster in boosters:
-            booster.step()
+        task.step_all(boosters)
         curve.append(sum(booster.loss(held) for booster, held in pairs) / n_held_out)
         if curve[-1] < best:
             best, n_kept = curve[-1], len(curve)
             out_of_fold = _gather([booster.theta for booster in boosters], folds)
         task.report(label, len(curve), curve[-1])
     trees = tuple(tuple(booster.trees[:n_kept]) for booster in boosters)
-    return ValidatedRun(label, growth, trees, np.array(curve), out_of_fold)
+    return ValidatedRun(
+        label, growth, trees, np.array(curve), out_of_fold, columns=task.columns
+    )
 
 
 def _gather(thetas: Sequence[FloatArray], folds: Sequence[IndexArray]) -> FloatArray:

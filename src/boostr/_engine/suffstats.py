@@ -6,12 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._kernels.solve import FULL
+from boostr._kernels.solve import FULL, GROUPED
 from boostr._typing import FloatArray, PositionArray
-from boostr.basis import Clock, ClockedEvents, FittedBasis, Loss
-from boostr.data import RecurrentEvents
+from boostr.basis import (
+    Clock,
+    ClockedEvents,
+    ClockedPaths,
+    FittedBasis,
+    FittedSensorBasis,
+    Loss,
+)
+from boostr.data import RecurrentEvents, Trajectories
 
-__all__ = ["SufficientStats", "compute_suffstats", "pseudo_individual", "put_on_clock"]
+__all__ = [
+    "SufficientStats",
+    "compute_suffstats",
+    "pseudo_individual",
+    "put_on_clock",
+    "put_paths_on_clock",
+]
+
+_BLOCK = 1_000_000  # times that are read off the clock together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,12 +74,14 @@ class SufficientStats:
 
     def channels(self, solver: int) -> FloatArray:
         """Return what histograms sum: gradient at zero, the curvature to read, and 1."""
-        curvature = self.quadratic if solver == FULL else self.diagonal()
+        curvature = self.quadratic if solver in {FULL, GROUPED} else self.diagonal()
         count = np.ones((len(self.linear), 1))
         return np.ascontiguousarray(np.hstack([-self.linear, curvature, count]))
 
 
-def put_on_clock(events: RecurrentEvents, clock: Clock) -> ClockedEvents:
+def put_on_clock(
+    events: RecurrentEvents, clock: Clock, sensors: Trajectories | None = None
+) -> ClockedEvents:
     """Return the histories with all times read off the clock."""
     return ClockedEvents(
         window_start=clock.read(events.window_start),
@@ -74,11 +91,26 @@ def put_on_clock(events: RecurrentEvents, clock: Clock) -> ClockedEvents:
         costs=events.costs,
         event_offsets=events.event_offsets,
         horizon=float(clock.read(np.array([events.window_stop.max()]))[0]),
+        paths=None if sensors is None else put_paths_on_clock(sensors, clock),
+    )
+
+
+def put_paths_on_clock(sensors: Trajectories, clock: Clock) -> ClockedPaths:
+    """Return sensor paths with all times read off the clock."""
+    times = sensors.begin_times()
+    begins = np.empty_like(times)
+    for first in range(0, len(times), _BLOCK):  # reading needs several times the memory
+        begins[first : first + _BLOCK] = clock.read(times[first : first + _BLOCK])
+    return ClockedPaths(
+        begins, sensors.values, sensors.offsets, sensors.names, sensors.categories
     )
 
 
 def compute_suffstats(
-    events: ClockedEvents, basis: FittedBasis, loss: Loss, weights: FloatArray | None = None
+    events: ClockedEvents,
+    basis: FittedBasis | FittedSensorBasis,
+    loss: Loss,
+    weights: FloatArray | None = None,
 ) -> SufficientStats:
     """Compute the statistics of all individuals in closed form."""
     linear, quadratic = basis.moments(events, loss)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from boostr._engine.ensemble import Member
+from boostr._engine.screening import Screening, screen
 from boostr._engine.selection import (
     Task,
     ValidatedRun,
@@ -17,10 +18,12 @@ from boostr._engine.selection import (
     weigh_runs,
 )
 from boostr._engine.tree import GrowthParams
+from boostr._kernels.solve import GROUPED
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "PLAIN_SHAPE",
+    "SENSOR_SHAPES",
     "SHAPES",
     "Shape",
     "Trained",
@@ -64,6 +67,14 @@ SHAPES = (
     Shape(2, 10, 1),  # smooth effects
     Shape(2, 0.3, 1),  # smooth effects, little data
     Shape(20, 10, 5),  # intricate borders
+)
+
+# Leaves with many coefficients need more individuals.
+SENSOR_SHAPES = (
+    Shape(6, 0.03, 0),  # clear groups
+    Shape(4, 0.03, 0),  # fewer of them
+    Shape(12, 0.015, 0),  # interactions
+    Shape(2, 0.03, 1),  # smooth effects
 )
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
@@ -121,9 +132,12 @@ def train(
         trees, losses = grow(task, growth, task.n_rounds, "trees")
         return Trained((Member(trees, 1.0),), train_loss=losses)
     folds = _draw_folds(n, validation, task.params.seed)
-    if n > _LARGE and len(shapes) > 1:
-        shapes = [_find_best_shape(task, shapes)]
-    runs = _validate_shapes(task, shapes, folds, proportional)
+    if task.problem.solver == GROUPED:
+        task, runs = _validate_screened(task, shapes, folds)
+    else:
+        if n > _LARGE and len(shapes) > 1:
+            shapes = [_find_best_shape(task, shapes)]
+        runs = _validate_shapes(task, shapes, folds, proportional)
     weights = weigh_runs(task.stats, runs)
     weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
     weights /= weights.sum()
@@ -159,8 +173,7 @@ def _draw_folds(n: int, validation: Validation, seed: int) -> list[IndexArray]:
 
 def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
     """Compare shapes on a part of large data."""
-    part = np.random.default_rng(task.params.seed).permutation(len(task))[:_TRIAL]
-    trial = task.subset(np.sort(part))
+    trial = _draw_part(task)
     folds = _draw_folds(len(trial), Validation(_LARGE_SHARE), task.params.seed)
     runs = [
         validate(trial, shape.growth(task.params.growth, len(trial)), folds, _name(shape))
@@ -201,9 +214,47 @@ def _validate_shapes(
     return runs
 
 
+def _validate_screened(
+    task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray]
+) -> tuple[Task, list[ValidatedRun]]:
+    """Validate all shapes on the features and sensors that a first run finds useful.
+
+    The first shape is also tried with all features: where the first run was wrong, it wins.
+    Returns the task with the prices of useless sensors raised, too.
+    """
+    growths = [shape.growth(task.params.growth, len(task)) for shape in shapes]
+    screening = _screen(task, shapes[0], folds)
+    task = screening.apply(task)
+    runs = []
+    if len(screening.columns):
+        narrow = replace(task, columns=screening.columns)
+        runs = [
+            validate(narrow, growth, folds, f"{_name(shape)}, screened features")
+            for shape, growth in zip(shapes, growths, strict=True)
+        ]
+    if len(screening.columns) < task.features.bins.shape[1]:
+        runs.append(validate(task, growths[0], folds, _name(shapes[0])))
+    return task, runs
+
+
+def _screen(task: Task, shape: Shape, folds: Sequence[IndexArray]) -> Screening:
+    """Screen features and sensors, on a part of large data."""
+    if len(task) > _LARGE:
+        task = _draw_part(task)
+        folds = _draw_folds(len(task), Validation(_LARGE_SHARE), task.params.seed)
+    return screen(task, shape.growth(task.params.growth, len(task)), folds)
+
+
+def _draw_part(task: Task) -> Task:
+    """Return the task for a random part of large data."""
+    part = np.random.default_rng(task.params.seed).permutation(len(task))[:_TRIAL]
+    return task.subset(np.sort(part))
+
+
 def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
+    task = replace(task, columns=run.columns)
     if run.term is None:
         trees, _ = grow(task, run.growth, run.n_rounds, label)
         return Member(trees, weight)

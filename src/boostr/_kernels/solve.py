@@ -2,7 +2,8 @@
 
 A leaf's sums are ``[g (P), h, count]`` where ``h`` is the diagonal of H (P numbers) or its
 lower triangle (P (P + 1) / 2 numbers, row by row). The objective of a leaf is
-``g'beta + 1/2 beta'(H + S) beta`` with the penalty matrix ``S``.
+``g'beta + 1/2 beta'(H + S) beta`` with the penalty matrix ``S``, and for GROUPED also the
+prices of :mod:`boostr._kernels.group_lasso`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,26 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
+from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._typing import FloatArray
 
-__all__ = ["DIAGONAL", "FULL", "SINGLE", "TINY", "leaf_reduction", "solve_leaf"]
+__all__ = [
+    "DIAGONAL",
+    "FULL",
+    "GROUPED",
+    "SINGLE",
+    "TINY",
+    "leaf_reduction",
+    "solve_leaf",
+]
 
 SINGLE = 0  # one term per leaf: the best one
 DIAGONAL = 1  # all terms, no interaction between them
 FULL = 2  # all terms, full matrix
+GROUPED = 3  # the same with a price on the length of every group of terms
 
 TINY = 1e-12  # pivots below this share of their diagonal count as zero
+_LEAF_TOLERANCE = 1e-10  # of the group lasso, as a share of the largest gradient
 
 
 @kernel
@@ -105,6 +117,7 @@ def solve_leaf(
     sums: FloatArray,
     penalty: FloatArray,
     solver: int,
+    groups: Groups,
     out: FloatArray,
 ) -> float:
     """Write the best coefficients of a leaf and return how far they lower the objective.
@@ -116,7 +129,9 @@ def solve_leaf(
     penalty : (n_terms, n_terms) float64
         The penalty matrix S.
     solver : int
-        SINGLE, DIAGONAL or FULL.
+        SINGLE, DIAGONAL, FULL or GROUPED.
+    groups : Groups
+        Groups of terms and their prices; read only by GROUPED.
     out : (n_terms,) float64
         Overwritten with the coefficients.
 
@@ -125,6 +140,8 @@ def solve_leaf(
     float
         Drop of the objective against coefficients of zero.
     """
+    if solver == GROUPED:
+        return solve_groups(sums, penalty, groups, _LEAF_TOLERANCE, out)
     n_terms = penalty.shape[0]
     factor = np.zeros((n_terms, n_terms))
     work = np.zeros(n_terms)

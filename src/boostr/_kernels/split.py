@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels._jit import kernel
+from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
-from boostr._kernels.solve import FULL, solve_leaf
+from boostr._kernels.scan_groups import look_ahead, scan_groups
+from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["find_best_split"]
@@ -95,9 +97,11 @@ def _find_best_of_feature(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int,
+    groups: Groups,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
+    own: FloatArray,
     best: float,
     goes_left: BoolArray,
 ) -> tuple[float, int, bool]:
@@ -120,7 +124,20 @@ def _find_best_of_feature(
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
             curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
-        if n_terms == 1:
+        if solver == GROUPED:
+            reduction, position, missing_left = scan_groups(
+                histogram,
+                order,
+                is_candidate,
+                totals,
+                penalty,
+                groups,
+                min_count,
+                skips_empty,
+                own,
+                best,
+            )
+        elif n_terms == 1:
             reduction, position, missing_left = scan_one_term(
                 histogram, order, is_candidate, totals, penalty, min_count, skips_empty
             )
@@ -151,6 +168,32 @@ def _find_best_of_feature(
 
 
 @kernel
+def _order_features(
+    histograms: FloatArray,
+    features: IndexArray,
+    n_values: IndexArray,
+    totals: FloatArray,
+    penalty: FloatArray,
+    groups: Groups,
+    min_count: float,
+    own: FloatArray,
+) -> IndexArray:
+    """Return the positions of features, the most promising first."""
+    promises = np.empty(features.shape[0])
+    for slot in range(features.shape[0]):
+        promises[slot] = look_ahead(
+            histograms[slot],
+            n_values[features[slot]],
+            totals,
+            penalty,
+            groups,
+            min_count,
+            own,
+        )
+    return np.argsort(-promises)
+
+
+@kernel
 def find_best_split(
     histograms: FloatArray,
     features: IndexArray,
@@ -158,6 +201,7 @@ def find_best_split(
     is_categorical: BoolArray,
     penalty: FloatArray,
     solver: int,
+    groups: Groups,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
@@ -182,6 +226,8 @@ def find_best_split(
         The penalty matrix of the leaf problem.
     solver : int
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
+    groups : Groups
+        Groups of terms and their prices, where the solver reads them.
     min_count : float
         Least number of individuals on either side.
     n_candidates : int
@@ -213,14 +259,19 @@ def find_best_split(
     totals[:] = 0.0
     for bin_index in range(n_bins):
         totals += histograms[0, bin_index]
-    own = solve_leaf(totals, penalty, solver, value)
+    own = solve_leaf(totals, penalty, solver, groups, value)
     best = own * (1.0 + _ROUNDING)
     best_slot = -1
     best_bin = 0
     best_missing_left = False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
-    for slot in range(features.shape[0]):
+    slots = np.arange(features.shape[0])
+    if solver == GROUPED:
+        slots = _order_features(
+            histograms, features, n_values, totals, penalty, groups, min_count, value
+        )
+    for slot in slots:
         feature = features[slot]
         reduction, bin_index, missing_left = _find_best_of_feature(
             histograms[slot],
@@ -229,9 +280,11 @@ def find_best_split(
             totals,
             penalty,
             solver,
+            groups,
             min_count,
             n_candidates,
             _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed,
+            value,
             best,
             goes_left,
         )

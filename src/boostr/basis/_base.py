@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from boostr._typing import FloatArray, OffsetArray
+from boostr.exceptions import InvalidParameterError
 
-__all__ = ["Basis", "ClockedEvents", "FittedBasis", "Loss"]
+__all__ = [
+    "Basis",
+    "ClockedEvents",
+    "ClockedPaths",
+    "FittedBasis",
+    "Loss",
+    "require_paths",
+]
 
 Loss = Literal["intensity", "cumulative"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClockedPaths:
+    """Sensor paths on a clock: piece ``k`` holds on ``(begins[k], begins[k + 1]]``.
+
+    Before an individual's first piece its sensors are unknown; the last one holds for ever.
+    """
+
+    begins: FloatArray  # (n_pieces,)
+    values: FloatArray  # (n_sensors, n_pieces), NaN where unknown
+    offsets: OffsetArray  # (n + 1,)
+    names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]  # of every sensor, None for numbers
+
+    def part(self, block: slice) -> ClockedPaths:
+        """Return the paths of a run of individuals."""
+        offsets = self.offsets[block.start : block.stop + 1]
+        pieces = slice(offsets[0], offsets[-1])
+        return ClockedPaths(
+            self.begins[pieces],
+            self.values[:, pieces],
+            offsets - offsets[0],
+            self.names,
+            self.categories,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,9 +57,36 @@ class ClockedEvents:
     costs: FloatArray  # (n_events,)
     event_offsets: OffsetArray  # (n + 1,)
     horizon: float  # the last end of follow-up
+    paths: ClockedPaths | None = None  # of the sensors, where there are any
 
     def __len__(self) -> int:
         return len(self.window_offsets) - 1
+
+    def part(self, block: slice) -> ClockedEvents:
+        """Return the histories of a run of individuals."""
+        window_offsets = self.window_offsets[block.start : block.stop + 1]
+        event_offsets = self.event_offsets[block.start : block.stop + 1]
+        windows = slice(window_offsets[0], window_offsets[-1])
+        events = slice(event_offsets[0], event_offsets[-1])
+        return ClockedEvents(
+            window_start=self.window_start[windows],
+            window_stop=self.window_stop[windows],
+            window_offsets=window_offsets - window_offsets[0],
+            times=self.times[events],
+            costs=self.costs[events],
+            event_offsets=event_offsets - event_offsets[0],
+            horizon=self.horizon,
+            paths=None if self.paths is None else self.paths.part(block),
+        )
+
+
+def require_paths(events: ClockedEvents) -> ClockedPaths:
+    """Return the sensor paths of histories that must have some."""
+    if events.paths is None:
+        raise InvalidParameterError(
+            "Functions of sensors need sensors, but there are none."
+        )
+    return events.paths
 
 
 class FittedBasis(Protocol):
@@ -52,6 +113,10 @@ class FittedBasis(Protocol):
 
     def rates(self, times: FloatArray) -> FloatArray:
         """Return their derivatives at clock times, (m, n_terms)."""
+        ...
+
+    def integrals(self, times: FloatArray, order: int) -> FloatArray:
+        """Return what the cumulative loss compares with counts, integrated 0 to 2 times."""
         ...
 
     def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:

@@ -16,7 +16,7 @@ from boostr._typing import FloatArray
 from boostr.basis._base import ClockedEvents, Loss
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis"]
+__all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis", "check_count"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +51,15 @@ class PiecewiseBasis:
     def rates(self, times: FloatArray) -> FloatArray:
         """Return the slopes of the curves at clock times."""
         return _evaluate(self.curve_edges, _derive(self.curves), times)
+
+    def integrals(self, times: FloatArray, order: int) -> FloatArray:
+        """Return the functions, integrated ``order`` times from the first edge."""
+        pieces = self.functions
+        for _ in range(order):
+            pieces = _integrate(self.edges, pieces)
+        values = _evaluate(self.edges, pieces, times)
+        values[np.asarray(times) <= self.edges[0]] = 0.0  # a first step is one from zero
+        return values
 
     def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return b and the lower triangles of H of all individuals."""
@@ -102,7 +111,7 @@ class StepBasis:
     n_cells: int = 10
 
     def __post_init__(self) -> None:
-        _check_count("n_cells", self.n_cells, 1)
+        check_count("n_cells", self.n_cells, 1)
 
     def place(self, events: ClockedEvents, loss: Loss) -> PiecewiseBasis:
         """Cut the time up to the horizon into equal cells."""
@@ -140,8 +149,8 @@ class SplineBasis:
     order: int = 3
 
     def __post_init__(self) -> None:
-        _check_count("n_knots", self.n_knots, 0)
-        _check_count("order", self.order, 1)
+        check_count("n_knots", self.n_knots, 0)
+        check_count("order", self.order, 1)
 
     def place(self, events: ClockedEvents, loss: Loss) -> PiecewiseBasis:
         """Put the knots at quantiles of the event times."""
@@ -154,7 +163,8 @@ class SplineBasis:
         return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL)
 
 
-def _check_count(name: str, value: int, least: int) -> None:
+def check_count(name: str, value: object, least: int) -> None:
+    """Refuse a parameter that is not a whole number of at least so much."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise InvalidParameterError(
             f"{name} must be a whole number of at least {least}, got {value!r}."

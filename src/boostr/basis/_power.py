@@ -94,6 +94,15 @@ class PowerBasis:
             powers = np.asarray(times, dtype=np.float64)[:, None] ** (exponents - 1.0)
         return np.asarray(exponents * powers)
 
+    def integrals(self, times: FloatArray, order: int) -> FloatArray:
+        """Return ``s**e``, integrated ``order`` times from zero."""
+        exponents = np.array(self.exponents)
+        scale = np.ones_like(exponents)
+        for step in range(1, order + 1):
+            scale /= exponents + step
+        powers = np.asarray(times, dtype=np.float64)[:, None] ** (exponents + order)
+        return np.asarray(scale * powers)
+
     def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return b and the lower triangles of H of all individuals."""
         linear = np.empty((len(events), self.n_terms))

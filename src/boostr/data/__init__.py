@@ -1,7 +1,9 @@
-"""Event data in memory."""
+"""Event data and sensor series in memory."""
 
 from boostr.data._events import RecurrentEvents
+from boostr.data._panel import Panel
 from boostr.data._risk import RiskTable
 from boostr.data._target import check_target
+from boostr.data._trajectories import Trajectories
 
-__all__ = ["RecurrentEvents", "RiskTable", "check_target"]
+__all__ = ["Panel", "RecurrentEvents", "RiskTable", "Trajectories", "check_target"]

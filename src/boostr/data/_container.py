@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr._validation import first_few
 from boostr.data._flat import gather, offsets_of, owners_of
+from boostr.data._indexing import (
+    check_labels,
+    concatenate_ids,
+    count_of,
+    positions_of,
+    shared_value,
+)
 from boostr.data._times import name_unit
 from boostr.exceptions import InvalidEventsError, TargetTypeError
 
@@ -77,8 +82,8 @@ class EventContainer:
 
     def __getitem__(self, key: Any) -> Self:
         if self.has_ids:
-            _check_labels(key, self.ids)
-        index = _positions(key, len(self))
+            check_labels(key, self.ids)
+        index = positions_of(key, len(self))
         events, event_offsets = gather(self.event_offsets, index)
         windows, window_offsets = gather(self.window_offsets, index)
         return self._with(
@@ -116,8 +121,8 @@ class EventContainer:
         unit = name_unit(self.time_unit)
         length = f"{total:.0f}" if total >= 1000 else f"{total:.4g}"
         return (
-            f"{type(self).__name__}({_count(len(self), 'individual')}, "
-            f"{_count(self.times.size, 'event')}, follow-up {length}"
+            f"{type(self).__name__}({count_of(len(self), 'individual')}, "
+            f"{count_of(self.times.size, 'event')}, follow-up {length}"
             f"{'' if unit is None else ' ' + unit})"
         )
 
@@ -182,56 +187,11 @@ class EventContainer:
             joined[name] = offsets_of(np.concatenate(counts))
         return parts[0]._with(
             **joined,
-            ids=_concatenate_ids([part.ids for part in parts]),
+            ids=concatenate_ids([part.ids for part in parts]),
             has_ids=any(part.has_ids for part in parts),
             has_costs=any(part.has_costs for part in parts),
-            id_name=_shared({part.id_name for part in parts}),
+            id_name=shared_value({part.id_name for part in parts}),
         )
-
-
-def _positions(key: Any, n: int) -> OffsetArray:
-    """Turn anything that indexes a 1-D array into positions."""
-    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-        key = key[0]  # the way scikit-learn takes rows of an array
-    if isinstance(key, Integral):
-        position = int(key)
-        if not -n <= position < n:
-            raise IndexError(f"Individual {position} of {n} does not exist.")
-        return np.array([position % n], dtype=np.int64)
-    if not isinstance(key, slice):
-        key = np.asarray(key)
-        if key.size and key.dtype.kind not in "biu":
-            raise IndexError(
-                "Individuals are taken by position or mask, not by id.\n\n"
-                "Hint: y[y.ids == 'W1'] or y[numpy.isin(y.ids, ['W1', 'W7'])]."
-            )
-        if key.ndim != 1:
-            raise IndexError(
-                "Individuals are taken by one index, slice, mask or 1-D array."
-            )
-        key = key.astype(np.int64) if key.size == 0 and key.dtype != bool else key
-    return np.asarray(np.arange(n, dtype=np.int64)[key])
-
-
-def _check_labels(key: Any, ids: AnyArray) -> None:
-    """Refuse a mask whose labels are the ids in another order: it means others."""
-    labels = getattr(key, "index", None)
-    if labels is None or callable(labels) or np.asarray(key).dtype != bool:
-        return
-    labels = np.asarray(labels)
-    if len(labels) == len(ids) and set(labels.tolist()) == set(ids.tolist()):
-        wrong = np.flatnonzero(labels != ids)
-        if wrong.size:
-            raise InvalidEventsError(
-                "A mask with labels must have the ids in the order of the individuals, but "
-                f"{wrong.size} of {len(ids)} differ (ids {first_few(ids[wrong])}).\n\n"
-                "Hint: y[mask.loc[y.ids]]."
-            )
-
-
-def _count(number: int, noun: str) -> str:
-    """Say how many, in the right number."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _check_parts(parts: Sequence[object]) -> None:
@@ -252,15 +212,3 @@ def _check_parts(parts: Sequence[object]) -> None:
             f"{len(clocks)} different clocks.\n\n"
             "Hint: read all parts with the same `unit=` and `origin=`."
         )
-
-
-def _concatenate_ids(ids: Sequence[AnyArray]) -> AnyArray:
-    """Join ids without turning numbers into text."""
-    if len({part.dtype.kind for part in ids}) == 1:
-        return np.concatenate(ids)
-    return np.concatenate([part.astype(object) for part in ids])
-
-
-def _shared(values: set[str | None]) -> str | None:
-    """Give the one value that all share, if they do."""
-    return values.pop() if len(values) == 1 else None

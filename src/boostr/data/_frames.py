@@ -378,6 +378,11 @@ def _table(
     table |= columns | {"event": is_event}
     if y.has_costs:
         table["cost"] = costs
+    return make_table(table, backend)
+
+
+def make_table(columns: dict[str, Any], backend: str | None) -> Any:
+    """Put columns into a DataFrame of pandas or polars, or of the one installed."""
     if backend is None:
         backend = "pandas" if find_spec("pandas") else "polars"
     if backend not in {"pandas", "polars"}:
@@ -386,4 +391,4 @@ def _table(
             "Hint: leave it out to get the one that is installed."
         )
     library = require(backend, extra=backend, feature="Writing a table")
-    return library.DataFrame(table)
+    return library.DataFrame(columns)

@@ -1,5 +1,6 @@
 """Estimators with the interface of scikit-learn."""
 
 from boostr.estimators._boostr import BoostR
+from boostr.estimators._static import StaticTransformer
 
-__all__ = ["BoostR"]
+__all__ = ["BoostR", "StaticTransformer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,26 +11,34 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble, gain_importance
+from boostr._engine.penalty import sensor_problem, time_problem
 from boostr._engine.selection import Task
-from boostr._engine.suffstats import (
-    SufficientStats,
-    compute_suffstats,
-    pseudo_individual,
-    put_on_clock,
-)
+from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.training import Trained, Validation, train
 from boostr._engine.tree import LeafProblem
 from boostr._typing import FloatArray
-from boostr.basis import Basis, CalendarClock, FittedBasis, OperationalClock
-from boostr.data import RecurrentEvents
+from boostr.basis import (
+    Basis,
+    CalendarClock,
+    FittedBasis,
+    FittedSensorBasis,
+    OperationalClock,
+    SensorBasis,
+)
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._checks import check_times
 from boostr.estimators._curves import CurvePredictor, use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
-from boostr.estimators._params import check_params, resolve_basis
+from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
 from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._sensors import SensorLayout, split_panel
 from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
 from boostr.estimators._training_data import TrainingData, check_training_data
-from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
 
 __all__ = ["BoostR"]
 
@@ -37,11 +46,11 @@ __all__ = ["BoostR"]
 class BoostR(CurvePredictor):
     """Gradient boosted trees for recurrent events.
 
-    Learns from event histories and static features how many events an individual will
-    have by any time: the cumulative intensity ``mu(t | x)``, a sum of trees whose leaves
-    hold functions of time. By default the number of trees, their size and the way
-    thresholds are chosen are found by cross-validation, and the models of the folds are
-    averaged; see the user guide for how.
+    Learns from event histories, static features and sensors how many events an individual
+    will have by any time: the cumulative intensity ``mu(t | x)``, a sum of trees whose
+    leaves hold functions of time, or of what sensors show. By default the number of trees,
+    their size and the way thresholds are chosen are found by cross-validation, and the
+    models of the folds are averaged; see the user guide for how.
 
     Parameters
     ----------
@@ -62,7 +71,7 @@ class BoostR(CurvePredictor):
         (20 without validation).
     leaf : {"power", "step", "spline"} or basis object, default="power"
         Family of the leaf functions: powers of time, one number per cell of time, or
-        smooth splines. See `boostr.basis`.
+        smooth splines. See `boostr.basis`. Not read if there are sensors.
     loss : {"intensity", "cumulative"}, default="intensity"
         Least squares on the rate of events, unbiased whenever the end of follow-up depends
         only on the past, or the paper's squared distance between cumulative counts.
@@ -75,6 +84,20 @@ class BoostR(CurvePredictor):
     splitter : {"auto", "best", "random"}, default="auto"
         Thresholds: all of them, a few drawn at random (smoother), or what validation finds
         better ("best" without validation).
+    n_knots : int or mapping, default=2
+        Inner knots of the functions of a sensor, at quantiles of its values; or the knots
+        themselves by the sensor's name. The paper's u.
+    spline_order : int, default=3
+        Order of the functions of a sensor: 1 for steps, 2 for broken lines, 3 for
+        parabolas. The paper's v.
+    baseline : {"constant", "power", "step", "spline"}, basis object or None, \
+default="constant"
+        Functions of time beside the sensors: a rate that only sensors change, or a family
+        as for `leaf`. None leaves the rate to the sensors alone (the paper).
+    sensor_penalty : {"group_lasso", "ridge"}, default="group_lasso"
+        What draws sensors to zero, with a strength of `gamma2`: a price on the length of
+        every sensor's coefficients in a leaf, which leaves useless sensors out altogether,
+        or imaginary individuals alone, which only make their effects small.
     init : {"mean", "zero"}, default="mean"
         Where boosting starts: the first tree is a root alone, taken in full, which is the
         average individual; or nothing (the paper).
@@ -163,6 +186,10 @@ class BoostR(CurvePredictor):
         clock: Literal["operational", "calendar"] = "operational",
         growth: Literal["best", "level"] = "best",
         splitter: Literal["auto", "best", "random"] = "auto",
+        n_knots: int | Mapping[str, Sequence[float]] = 2,
+        spline_order: int = 3,
+        baseline: str | Basis | None = "constant",
+        sensor_penalty: Literal["group_lasso", "ridge"] = "group_lasso",
         init: Literal["mean", "zero"] = "mean",
         validation: float | Literal["cv"] | None = "cv",
         n_folds: int = 5,
@@ -187,6 +214,10 @@ class BoostR(CurvePredictor):
         self.clock = clock
         self.growth = growth
         self.splitter = splitter
+        self.n_knots = n_knots
+        self.spline_order = spline_order
+        self.baseline = baseline
+        self.sensor_penalty = sensor_penalty
         self.init = init
         self.validation = validation
         self.n_folds = n_folds
@@ -212,7 +243,7 @@ class BoostR(CurvePredictor):
         """Make the plain algorithm of the paper.
 
         Cumulative loss, calendar clock, growth by level, full steps from zero, all
-        thresholds, and no validation.
+        thresholds, no baseline beside sensors, and no validation.
 
         Parameters
         ----------
@@ -238,6 +269,7 @@ class BoostR(CurvePredictor):
             "clock": "calendar",
             "growth": "level",
             "splitter": "best",
+            "baseline": None,
             "init": "zero",
             "validation": None,
         }
@@ -250,7 +282,11 @@ class BoostR(CurvePredictor):
         )
 
     def fit(
-        self, X: Any, y: RecurrentEvents, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        Z: Trajectories | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn the trees.
 
@@ -258,8 +294,12 @@ class BoostR(CurvePredictor):
         ----------
         X : array-like or DataFrame of shape (n, p)
             Static features, one row per individual: numbers, NaN for missing, categories.
+            Or a `Panel` of features and sensors.
         y : RecurrentEvents
             Event histories of the same individuals, in the same order.
+        Z : Trajectories, default=None
+            Sensors of the same individuals, matched with `y` by id; by position where
+            there are no ids.
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
 
@@ -275,7 +315,7 @@ class BoostR(CurvePredictor):
             use_threads(self.n_jobs) as n_threads,
             self._progress() as progress,
         ):
-            data = self._check_data(X, y, sample_weight)
+            data = self._check_data(X, y, Z, sample_weight)
             progress.announce("statistics")
             basis, stats, problem = self._compute_statistics(data)
             progress.announce("bins")
@@ -291,7 +331,8 @@ class BoostR(CurvePredictor):
                 n_threads,
                 progress.report,
             )
-            shapes, term = list_shapes(vars(self)), proportional_term(basis)
+            shapes = list_shapes(vars(self), has_sensors=data.sensors is not None)
+            term = proportional_term(basis)
             trained = train(task, shapes, self._scheme(), term)
         self.ensemble_ = Ensemble(
             self.clock_, basis, mapper, self.horizon_, trained.members
@@ -299,13 +340,18 @@ class BoostR(CurvePredictor):
         self._store_results(trained, data)
         return self
 
-    def predict_out_of_fold(self, times: ArrayLike) -> FloatArray:
+    def predict_out_of_fold(
+        self, times: ArrayLike, Z: Trajectories | None = None
+    ) -> FloatArray:
         """Predict each training individual by the models that have not seen it.
 
         Parameters
         ----------
         times : float or array-like of shape (m,)
             Times, from 0 on.
+        Z : Trajectories, default=None
+            The sensors of the training individuals, in the order of `y`, for a model that
+            was fitted with them.
 
         Returns
         -------
@@ -322,7 +368,14 @@ class BoostR(CurvePredictor):
             )
         known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
-        curves = self._curves(self.out_of_fold_coefficients_[known])
+        sensors = self._check_sensors(Z)
+        if sensors is not None and len(sensors) != len(known):
+            raise InvalidSensorsError(
+                "`Z` must hold the sensors of all training individuals, but it has "
+                f"{len(sensors)} for {len(known)}.\n\nHint: pass what `fit` was given."
+            )
+        sensors = None if sensors is None else sensors[known]
+        curves = self._curves(self.out_of_fold_coefficients_[known], sensors)
         result[known] = curves.values(self.clock_.read(checked))
         return result
 
@@ -348,38 +401,53 @@ class BoostR(CurvePredictor):
         )
 
     def _check_data(
-        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        Z: Trajectories | None,
+        sample_weight: ArrayLike | None,
     ) -> TrainingData:
         """Learn names and categories of features; check features, events and weights."""
+        X, sensors = split_panel(X, Z, y if isinstance(y, RecurrentEvents) else None)
         table = check_table(X)
         validate_data(self, table, reset=True, skip_check_array=True)
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
-        return check_training_data(table, self.encoder_, y, sample_weight)
+        self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
+        return check_training_data(table, self.encoder_, y, sensors, sample_weight)
 
     def _compute_statistics(
         self, data: TrainingData
-    ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
+    ) -> tuple[FittedBasis | FittedSensorBasis, SufficientStats, LeafProblem]:
         """Fit the clock, place the functions of time and compute all statistics."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked once, at the end
             return self._compute_unchecked(data)
 
     def _compute_unchecked(
         self, data: TrainingData
-    ) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
+    ) -> tuple[FittedBasis | FittedSensorBasis, SufficientStats, LeafProblem]:
         pooled = OperationalClock.from_events(data.events, data.weights)
         self.clock_ = CalendarClock() if self.clock == "calendar" else pooled
         has_events = isinstance(pooled, OperationalClock)
         self.reference_clock_ = pooled if has_events else CalendarClock(speed=0.0)
         self.horizon_ = float(data.events.window_stop.max())
-        clocked = put_on_clock(data.events, self.clock_)
-        basis = resolve_basis(self.leaf).place(clocked, self.loss)
+        clocked = put_on_clock(data.events, self.clock_, data.sensors)
         is_weighted = bool(np.any(data.weights != 1.0))
-        stats = compute_suffstats(
-            clocked, basis, self.loss, data.weights if is_weighted else None
+        weights = data.weights if is_weighted else None
+        if data.sensors is None:
+            basis = resolve_basis(self.leaf).place(clocked, self.loss)
+            stats = compute_suffstats(clocked, basis, self.loss, weights)
+            _check_finite(stats)
+            problem = time_problem(basis, self.loss, clocked.horizon, self.gamma2)
+            return basis, stats, problem
+        family = SensorBasis(
+            self.n_knots, self.spline_order, resolve_baseline(self.baseline)
         )
+        sensor_basis = family.place(clocked, self.loss, weights)
+        stats = compute_suffstats(clocked, sensor_basis, self.loss, weights)
         _check_finite(stats)
-        gram = pseudo_individual(basis, self.loss, clocked.horizon)
-        return basis, stats, LeafProblem(basis.solver, self.gamma2 * gram)
+        settings = (self.loss, clocked.horizon, self.gamma2, self.sensor_penalty)
+        problem = sensor_problem(sensor_basis, stats, data.weights, *settings)
+        return sensor_basis, stats, problem
 
     def _find_bins(self, data: TrainingData) -> BinMapper:
         return BinMapper.from_quantiles(

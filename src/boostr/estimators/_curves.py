@@ -14,15 +14,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._engine.curves import MonotoneCurves
 from boostr._engine.ensemble import Ensemble
+from boostr._engine.path_curves import PathCurves
 from boostr._typing import FloatArray
-from boostr._validation import check_ids_match, check_weights
-from boostr.basis import Clock
-from boostr.data import RecurrentEvents
+from boostr._validation import check_ids_match, check_weights, first_few
+from boostr.basis import Clock, FittedSensorBasis
+from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._features import FeatureEncoder, check_table
-from boostr.exceptions import InvalidParameterError
+from boostr.estimators._sensors import (
+    SensorLayout,
+    check_reach,
+    count_strange,
+    split_panel,
+    warn_of_strange,
+)
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["CurvePredictor", "use_threads"]
+
+Curves = MonotoneCurves | PathCurves
 
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
@@ -53,19 +63,33 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     clock_: Clock
     reference_clock_: Clock
     encoder_: FeatureEncoder
+    sensor_layout_: SensorLayout | None
     horizon_: float
     monotone: bool
     n_jobs: int | None
 
-    def predict(self, X: Any, horizon: float | None = None) -> FloatArray:
+    def predict(
+        self,
+        X: Any,
+        Z: Trajectories | None = None,
+        horizon: float | None = None,
+        *,
+        hold_last: bool = True,
+    ) -> FloatArray:
         """Predict how many events each individual has by a horizon.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n, p)
-            Static features.
+            Static features, or a `Panel` of features and sensors.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
         horizon : float, default=None
             Time from 0; the last end of follow-up in training by default.
+        hold_last : bool, default=True
+            Whether the last values of sensors hold where these end before the times asked
+            for; False refuses such times.
 
         Returns
         -------
@@ -80,9 +104,16 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"
                 "Hint: predict_cumulative(X, times) predicts at several."
             )
-        return self.predict_cumulative(X, times)[:, 0]
+        return self.predict_cumulative(X, times, Z, hold_last=hold_last)[:, 0]
 
-    def predict_cumulative(self, X: Any, times: ArrayLike) -> FloatArray:
+    def predict_cumulative(
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Trajectories | None = None,
+        *,
+        hold_last: bool = True,
+    ) -> FloatArray:
         """Predict the cumulative intensity of each individual.
 
         Parameters
@@ -91,6 +122,12 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on; beyond the training data the curves are continued.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
+        hold_last : bool, default=True
+            Whether the last values of sensors hold where these end before the times asked
+            for; False refuses such times.
 
         Returns
         -------
@@ -98,10 +135,18 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        curves = self._curves(self._coefficients(X))
+        until = checked.max(initial=0.0) if not hold_last else None
+        curves = self._predict_curves(X, Z, until)
         return curves.values(self.clock_.read(checked))
 
-    def predict_intensity(self, X: Any, times: ArrayLike) -> FloatArray:
+    def predict_intensity(
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Trajectories | None = None,
+        *,
+        hold_last: bool = True,
+    ) -> FloatArray:
         """Predict the rate of events of each individual.
 
         Parameters
@@ -109,7 +154,13 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         X : array-like or DataFrame of shape (n, p)
             Static features.
         times : float or array-like of shape (m,)
-            Times, from 0 on.
+            Times, from 0 on; at each the sensors' last values before it act.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
+        hold_last : bool, default=True
+            Whether the last values of sensors hold where these end before the times asked
+            for; False refuses such times.
 
         Returns
         -------
@@ -117,10 +168,19 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events per unit of time.
         """
         checked = check_times(times)
-        curves = self._curves(self._coefficients(X))
+        until = checked.max(initial=0.0) if not hold_last else None
+        curves = self._predict_curves(X, Z, until)
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
-    def predict_count(self, X: Any, start: ArrayLike, stop: ArrayLike) -> FloatArray:
+    def predict_count(
+        self,
+        X: Any,
+        start: ArrayLike,
+        stop: ArrayLike,
+        Z: Trajectories | None = None,
+        *,
+        hold_last: bool = True,
+    ) -> FloatArray:
         """Predict how many events each individual has in a window of its own.
 
         Parameters
@@ -129,20 +189,30 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         start, stop : float or array-like of shape (n,)
             The window (start, stop], the same for all or one each.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
+        hold_last : bool, default=True
+            Whether the last values of sensors hold where these end before the times asked
+            for; False refuses such times.
 
         Returns
         -------
         ndarray of shape (n,)
             Expected number (or cost) of events in the window.
         """
-        theta = self._coefficients(X)
-        starts, stops = check_window(start, stop, len(theta))
-        curves = self._curves(theta)
-        rows = np.arange(len(theta))
+        features, sensors = self._check_input(X, Z)
+        starts, stops = check_window(start, stop, len(features))
+        if sensors is not None and not hold_last:
+            check_reach(sensors, stops)
+        curves = self._curves(self._coefficients(features), sensors)
+        rows = np.arange(len(features))
         before = curves.values_at(rows, self.clock_.read(starts))
         return curves.values_at(rows, self.clock_.read(stops)) - before
 
-    def staged_predict_cumulative(self, X: Any, times: ArrayLike) -> Iterator[FloatArray]:
+    def staged_predict_cumulative(
+        self, X: Any, times: ArrayLike, Z: Trajectories | None = None
+    ) -> Iterator[FloatArray]:
         """Predict the cumulative intensity after each round of boosting.
 
         Parameters
@@ -151,6 +221,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
 
         Yields
         ------
@@ -158,13 +231,17 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             As `predict_cumulative`, with the first 1, 2, ... trees of every model.
         """
         checked = check_times(times)
-        features = self._check_features(X)
+        features, sensors = self._check_input(X, Z)
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
-                yield self._curves(theta).values(self.clock_.read(checked))
+                yield self._curves(theta, sensors).values(self.clock_.read(checked))
 
     def score(
-        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        sample_weight: ArrayLike | None = None,
+        Z: Trajectories | None = None,
     ) -> float:
         """Tell how much better the predictions explain events than the average does.
 
@@ -181,17 +258,20 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Event histories.
         sample_weight : array-like of shape (n,), default=None
             Weights of individuals.
+        Z : Trajectories, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
 
         Returns
         -------
         float
             Higher is better; 0 is no better than ignoring the features.
         """
-        theta = self._coefficients(X)
-        events = check_rows(y, len(theta))
-        check_ids_match(X, events)
+        features, sensors = self._check_input(X, Z, y)
+        events = check_rows(y, len(features))
+        check_ids_match(X.X if isinstance(X, Panel) else X, events)
         weights = check_weights(sample_weight, len(events))
-        curves = self._curves(theta)
+        curves = self._curves(self._coefficients(features), sensors)
         owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
         excess = self._exposure(curves, owner, events.window_start, events.window_stop)
         gains = np.bincount(owner, -excess, len(events))
@@ -201,7 +281,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return float(np.average(gains, weights=weights))
 
     def _exposure(
-        self, curves: MonotoneCurves, owner: Any, start: FloatArray, stop: FloatArray
+        self, curves: Curves, owner: Any, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
         """Return expected minus average number of events in every window."""
         expected = curves.values_at(owner, self.clock_.read(stop))
@@ -209,7 +289,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         average = self.reference_clock_.read(stop) - self.reference_clock_.read(start)
         return np.asarray(expected - average)
 
-    def _log_ratio(self, curves: MonotoneCurves, events: RecurrentEvents) -> FloatArray:
+    def _log_ratio(self, curves: Curves, events: RecurrentEvents) -> FloatArray:
         """Return the log of predicted over average rate at every event."""
         times = events.times
         rates = curves.slopes_at(events.event_owner, self.clock_.read(times))
@@ -218,16 +298,48 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
-    def _curves(self, theta: FloatArray) -> MonotoneCurves:
-        return self.ensemble_.curves(theta, monotone=self.monotone)
+    def _predict_curves(self, X: Any, Z: Trajectories | None, until: Any) -> Curves:
+        """Return curves; sensors must reach to ``until`` if that is given."""
+        features, sensors = self._check_input(X, Z)
+        if sensors is not None and until is not None:
+            check_reach(sensors, until)
+        return self._curves(self._coefficients(features), sensors)
 
-    def _check_features(self, X: Any) -> FloatArray:
+    def _curves(self, theta: FloatArray, sensors: Trajectories | None = None) -> Curves:
+        return self.ensemble_.curves(theta, sensors, monotone=self.monotone)
+
+    def _check_input(
+        self, X: Any, Z: Trajectories | None, y: object = None
+    ) -> tuple[FloatArray, Trajectories | None]:
+        """Return features as numbers and sensors as in training."""
         check_is_fitted(self)
+        events = y if isinstance(y, RecurrentEvents) else None
+        X, given = split_panel(X, Z, events)
         table = check_table(X)
         validate_data(self, table, reset=False, skip_check_array=True)
-        return self.encoder_.transform(table)
+        return self.encoder_.transform(table), self._check_sensors(given)
 
-    def _coefficients(self, X: Any) -> FloatArray:
-        features = self._check_features(X)
+    def _check_sensors(self, given: Trajectories | None) -> Trajectories | None:
+        layout, basis = self.sensor_layout_, self.ensemble_.basis
+        if layout is None and given is None:
+            return None
+        if layout is None:
+            raise InvalidSensorsError(
+                "This model was fitted without sensors, but it is asked to predict with "
+                "some.\n\nHint: leave out `Z`, or fit the model with it, fit(X, y, Z=Z)."
+            )
+        if given is None:
+            raise InvalidSensorsError(
+                "This model was fitted with sensors and needs them to predict "
+                f"({first_few(layout.names)}), but there are none.\n\n"
+                "Hint: pass Z=…; scikit-learn's tools carry them in `Panel(X, Z)`, given "
+                "to fit as well as to predict and score."
+            )
+        used = layout.apply(given)
+        assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it was fitted with them
+        warn_of_strange(count_strange(basis, given, used))
+        return used
+
+    def _coefficients(self, features: FloatArray) -> FloatArray:
         with use_threads(self.n_jobs) as n_threads:
             return self.ensemble_.coefficients(features, n_threads)

@@ -13,7 +13,7 @@ import numpy as np
 from boostr.basis import Basis, PowerBasis, SplineBasis, StepBasis
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_params", "resolve_basis"]
+__all__ = ["check_params", "resolve_baseline", "resolve_basis"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ _RULES: Mapping[str, _Number | _Choice] = {
     "growth": _Choice(("best", "level")),
     "splitter": _Choice(("auto", "best", "random")),
     "init": _Choice(("mean", "zero")),
+    "spline_order": _Number(1, is_whole=True),
+    "sensor_penalty": _Choice(("group_lasso", "ridge")),
     "n_folds": _Number(2, is_whole=True),
     "average_folds": _Choice((True, False)),
     "subsample": _Number(0, 1, excludes_low=True),
@@ -108,13 +110,30 @@ def _check_validation(value: object) -> None:
     )
 
 
+def resolve_baseline(baseline: object) -> Basis | None:
+    """Return the functions of time beside the sensors, behind a name or as given."""
+    if baseline is None:
+        return None
+    if isinstance(baseline, str) and baseline == "constant":
+        return PowerBasis((1.0,))
+    if (isinstance(baseline, str) and baseline in _families()) or hasattr(
+        baseline, "place"
+    ):
+        return resolve_basis(baseline)
+    raise InvalidParameterError(
+        "`baseline` must be 'constant', 'power', 'step', 'spline', a basis object or None, "
+        f"but it is {baseline!r}.\n\nHint: 'constant' is a rate that only sensors change; "
+        "None leaves the baseline out."
+    )
+
+
+def _families() -> dict[str, Basis]:
+    return {"power": PowerBasis(), "step": StepBasis(), "spline": SplineBasis()}
+
+
 def resolve_basis(leaf: object) -> Basis:
     """Return the family of leaf functions behind a name, or the given one."""
-    families: dict[str, Basis] = {
-        "power": PowerBasis(),
-        "step": StepBasis(),
-        "spline": SplineBasis(),
-    }
+    families = _families()
     if isinstance(leaf, str) and leaf in families:
         return families[leaf]
     if hasattr(leaf, "place"):

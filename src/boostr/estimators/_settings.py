@@ -10,9 +10,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from boostr._engine.booster import BoostingParams
-from boostr._engine.training import PLAIN_SHAPE, SHAPES, Shape, choose_splitter
+from boostr._engine.training import (
+    PLAIN_SHAPE,
+    SENSOR_SHAPES,
+    SHAPES,
+    Shape,
+    choose_splitter,
+)
 from boostr._engine.tree import GrowthParams
-from boostr.basis import FittedBasis
+from boostr.basis import FittedBasis, FittedSensorBasis
 
 __all__ = ["boosting_params", "list_shapes", "proportional_term"]
 
@@ -32,9 +38,11 @@ def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
     )
 
 
-def list_shapes(params: Mapping[str, Any]) -> list[Shape]:
+def list_shapes(params: Mapping[str, Any], *, has_sensors: bool = False) -> list[Shape]:
     """Return the shapes of trees that validation weighs, or the one to grow without it."""
-    table: Sequence[Shape] = [PLAIN_SHAPE] if params["validation"] is None else SHAPES
+    table: Sequence[Shape] = SENSOR_SHAPES if has_sensors else SHAPES
+    if params["validation"] is None:
+        table = [PLAIN_SHAPE]
     fixed: dict[str, Any] = {}
     if params["max_leaf_nodes"] != "auto":
         fixed["max_leaves"] = int(params["max_leaf_nodes"])
@@ -45,7 +53,7 @@ def list_shapes(params: Mapping[str, Any]) -> list[Shape]:
     return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
 
 
-def proportional_term(basis: FittedBasis) -> int | None:
+def proportional_term(basis: FittedBasis | FittedSensorBasis) -> int | None:
     """Return the term that is proportional to the clock, if there are others beside it."""
     exponents = list(getattr(basis, "exponents", ()))
     return exponents.index(1.0) if len(exponents) > 1 and 1.0 in exponents else None

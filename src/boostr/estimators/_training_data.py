@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import BoolArray, FloatArray
 from boostr._validation import check_ids_match, check_weights
-from boostr.data import RecurrentEvents
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._checks import check_rows
 from boostr.estimators._features import FeatureEncoder
 
@@ -23,11 +23,16 @@ class TrainingData:
     features: FloatArray  # (n_used, p)
     events: RecurrentEvents
     weights: FloatArray  # (n_used,)
+    sensors: Trajectories | None  # of the same individuals
     is_used: BoolArray  # (n,)
 
 
 def check_training_data(
-    table: Any, encoder: FeatureEncoder, y: object, sample_weight: ArrayLike | None
+    table: Any,
+    encoder: FeatureEncoder,
+    y: object,
+    sensors: Trajectories | None,
+    sample_weight: ArrayLike | None,
 ) -> TrainingData:
     """Check that features, events and weights fit together; leave out weight zero."""
     features = encoder.transform(table)
@@ -36,5 +41,11 @@ def check_training_data(
     weights = check_weights(sample_weight, len(events))
     is_used = weights > 0.0
     if is_used.all():
-        return TrainingData(features, events, weights, is_used)
-    return TrainingData(features[is_used], events[is_used], weights[is_used], is_used)
+        return TrainingData(features, events, weights, sensors, is_used)
+    return TrainingData(
+        features[is_used],
+        events[is_used],
+        weights[is_used],
+        None if sensors is None else sensors[is_used],
+        is_used,
+    )

@@ -6,6 +6,7 @@ from boostr.simulate._kelly import kelly
 from boostr.simulate._poisson import dataset_a, dataset_b, dataset_c, dataset_d
 from boostr.simulate._score import integrated_squared_error
 from boostr.simulate._simulation import Simulation
+from boostr.simulate._wells import wells
 
 __all__ = [
     "Simulation",
@@ -15,4 +16,5 @@ __all__ = [
     "dataset_d",
     "integrated_squared_error",
     "kelly",
+    "wells",
 ]

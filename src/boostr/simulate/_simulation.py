@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from boostr._typing import FloatArray
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from boostr.data import RecurrentEvents
+    from boostr.data import RecurrentEvents, Trajectories
 
 __all__ = ["Simulation"]
 
@@ -41,7 +41,9 @@ class Simulation:
         The observed event histories.
     truth : callable
         ``truth(times, X=None)`` gives the true cumulative intensity, of shape
-        ``(n, m)``, at ``m`` times; of the simulated individuals, or of any ``X``.
+        ``(n, m)``, at ``m`` times; of the simulated individuals, or of any ``X``. Where
+        there are dynamic features, it follows those of the simulated individuals, and
+        ``X`` has a row for each of them.
     horizon : float
         Last end of follow-up; errors are integrated from 0 to here.
     feature_names : tuple of str
@@ -72,7 +74,7 @@ class Simulation:
     truth: Truth
     horizon: float
     feature_names: tuple[str, ...]
-    Z: Any = None  # Trajectories or None
+    Z: Trajectories | None = None
     complete: RecurrentEvents | None = None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree
+from boostr._kernels.group_lasso import NO_GROUPS, Groups
 from boostr._kernels.nodes import Nodes
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import find_best_split
@@ -20,10 +21,11 @@ __all__ = ["GrowthParams", "LeafProblem", "grow_tree"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafProblem:
-    """What is solved in a leaf: ``g'beta + 1/2 beta'(H + penalty) beta``."""
+    """What is solved in a leaf: ``g'beta + 1/2 beta'(H + penalty) beta``, and prices."""
 
     solver: int  # see boostr._kernels.solve
     penalty: FloatArray  # (n_terms, n_terms)
+    groups: Groups = NO_GROUPS  # and the prices of their lengths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class _TreeBuilder:
             self.is_categorical,
             self.problem.penalty,
             self.problem.solver,
+            self.problem.groups,
             float(self.params.min_samples_leaf),
             self.params.n_candidates,
             np.uint64((self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF),
@@ -110,7 +113,8 @@ class _TreeBuilder:
         left = candidate.sums[1]
         for sums in (left, candidate.sums[0] - left):
             value = np.empty(len(self.problem.penalty))
-            solve_leaf(sums, self.problem.penalty, self.problem.solver, value)
+            problem = self.problem
+            solve_leaf(sums, problem.penalty, problem.solver, problem.groups, value)
             self._append(value, sums[-1])
 
     def _append(self, value: FloatArray, count: float) -> None:

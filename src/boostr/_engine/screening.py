@@ -1,0 +1,82 @@
+"""Which features and sensors are worth looking at, found on a first run.
+
+Useless features and sensors cost accuracy: with many coefficients a leaf, noise makes
+splits and effects that look good. A first run tells them apart. Features compete with
+shuffled copies of themselves, every one of which is useless for sure; sensors must lower
+the loss of individuals that were held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from boostr._engine.binning import BinnedFeatures
+from boostr._engine.ensemble import gain_importance
+from boostr._engine.penalty import reprice
+from boostr._engine.selection import Task, ValidatedRun, validate
+from boostr._engine.tree import GrowthParams
+from boostr._typing import FloatArray, IndexArray
+
+__all__ = ["Screening", "screen", "sensor_usefulness"]
+
+_USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
+_PROHIBITIVE = 10.0  # times the price of a useful sensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screening:
+    """What a first run has found."""
+
+    columns: IndexArray  # features that beat all shuffled ones
+    price_factors: FloatArray  # (n_groups,) 1, or prohibitive for useless sensors
+
+    def apply(self, task: Task) -> Task:
+        """Return the task with the prices of useless sensors raised."""
+        return replace(task, problem=reprice(task.problem, self.price_factors))
+
+
+def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
+    """Run once with shuffled copies of all features, and judge features and sensors."""
+    n_features = task.features.bins.shape[1]
+    trial = replace(task, features=_add_shuffled(task.features, task.params.seed))
+    run = validate(trial, growth, folds, "screening")
+    gains = gain_importance(run.members(1.0), 2 * n_features)[1]
+    useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
+    gain, error = sensor_usefulness(task, run)
+    is_useful = gain > _USEFUL * error
+    is_useful[task.problem.groups.prices == 0.0] = True  # the baseline stays
+    return Screening(useful.astype(np.int32), np.where(is_useful, 1.0, _PROHIBITIVE))
+
+
+def sensor_usefulness(task: Task, run: ValidatedRun) -> tuple[FloatArray, FloatArray]:
+    """Return how much the held-out loss rises without each group, and its standard error.
+
+    The loss is summed over individuals; a group is left out of their out-of-fold
+    coefficients.
+    """
+    known = np.flatnonzero(~np.isnan(run.out_of_fold[:, 0]))
+    theta, linear = run.out_of_fold[known], task.stats.linear[known]
+    gradient = task.stats.multiply(theta, known) - linear
+    starts = task.problem.groups.starts
+    rises = np.empty((len(starts) - 1, len(known)))
+    for group in range(len(starts) - 1):
+        change = np.zeros_like(theta)
+        terms = slice(starts[group], starts[group + 1])
+        change[:, terms] = -theta[:, terms]
+        curved = task.stats.multiply(change, known)
+        rises[group] = np.sum(change * (gradient + 0.5 * curved), axis=1)
+    return rises.sum(axis=1), rises.std(axis=1) * np.sqrt(len(known))
+
+
+def _add_shuffled(features: BinnedFeatures, seed: int) -> BinnedFeatures:
+    """Return the features and a copy of each with the individuals shuffled."""
+    shuffled = np.random.default_rng(seed).permuted(features.bins, axis=0)
+    return replace(
+        features,
+        bins=np.ascontiguousarray(np.hstack([features.bins, shuffled])),
+        n_values=np.tile(features.n_values, 2),
+        is_categorical=np.tile(features.is_categorical, 2),
+    )

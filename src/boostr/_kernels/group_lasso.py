@@ -1,0 +1,314 @@
+"""Group lasso: quadratics with a price on the length of every group of coefficients.
+
+The problem is to minimise ``g'beta + 1/2 beta'M beta + sum_l price[l] * norm(beta_l)`` with
+a positive definite ``M``; a price of zero leaves a group unpenalised. Groups are minimised
+in turn, each exactly, until the optimality conditions hold to a tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from boostr._kernels._jit import kernel
+from boostr._typing import FloatArray, IndexArray
+
+__all__ = [
+    "NO_GROUPS",
+    "Groups",
+    "descend_blocks",
+    "group_reduction",
+    "observe",
+    "price_factor",
+    "solve_groups",
+    "unpack_matrix",
+]
+
+_MAX_SWEEPS = 1_000  # over all groups; correlated sensors need some dozens
+_MAX_NEWTON = 50  # steps for the length of one group; it needs three or four
+_NEWTON_TOLERANCE = 1e-12
+_TINY = 1e-12  # pivots below this share of their diagonal count as zero
+
+
+class Groups(NamedTuple):
+    """Groups of terms, and the price of their lengths in a leaf.
+
+    With ``grows`` the prices count in standard errors: noise in the gradient grows with the
+    square root of what was observed in the leaf, the trace of H over the first group, and
+    so do the prices. Otherwise they are the same in every leaf.
+    """
+
+    starts: IndexArray  # (n_groups + 1,) where groups begin, and the number of terms
+    prices: FloatArray  # (n_groups,)
+    grows: bool
+
+
+NO_GROUPS = Groups(np.zeros(1, dtype=np.int32), np.zeros(0), False)
+
+
+@kernel
+def _factor_block(
+    matrix: FloatArray, begin: int, size: int, scale: float, shift: float, out: FloatArray
+) -> None:
+    """Factor ``scale * M_ll + shift * I``; directions without curvature get a zero."""
+    for row in range(size):
+        for column in range(row + 1):
+            value = scale * matrix[begin + row, begin + column]
+            if row == column:
+                value += shift
+            diagonal = value
+            for inner in range(column):
+                value -= out[row, inner] * out[column, inner]
+            if row == column:
+                usable = value > _TINY * abs(diagonal) and value > 0.0
+                out[row, row] = math.sqrt(value) if usable else math.inf
+            else:
+                out[row, column] = value / out[column, column]
+
+
+@kernel
+def _solve_block(factor: FloatArray, size: int, right: FloatArray, out: FloatArray) -> None:
+    """Solve L L' out = right."""
+    for row in range(size):
+        value = right[row]
+        for inner in range(row):
+            value -= factor[row, inner] * out[inner]
+        out[row] = value / factor[row, row]
+    for row in range(size - 1, -1, -1):
+        value = out[row]
+        for inner in range(row + 1, size):
+            value -= factor[inner, row] * out[inner]
+        out[row] = value / factor[row, row]
+
+
+@kernel
+def _length(values: FloatArray, size: int) -> float:
+    total = 0.0
+    for place in range(size):
+        total += values[place] * values[place]
+    return math.sqrt(total)
+
+
+@kernel
+def _find_length(
+    matrix: FloatArray,
+    begin: int,
+    size: int,
+    price: float,
+    residual: FloatArray,
+    t: float,
+    work: FloatArray,
+) -> float:
+    """Return the length of a group's best coefficients, beginning the search at ``t``.
+
+    It is the ``t`` with ``norm(y(t)) = 1`` for ``y(t) = (t M_ll + price I)^-1 residual``;
+    Newton's method on ``1 / norm(y(t)) - 1``, nearly straight in ``t``, finds it from any
+    side. ``y`` is left behind in ``work[size]``.
+    """
+    factor, y, pull, turned = work[:size], work[size], work[size + 1], work[size + 2]
+    for _ in range(_MAX_NEWTON):
+        _factor_block(matrix, begin, size, t, price, factor)
+        _solve_block(factor, size, residual, y)
+        for row in range(size):
+            value = 0.0
+            for column in range(size):
+                value += matrix[begin + row, begin + column] * y[column]
+            pull[row] = value
+        _solve_block(factor, size, pull, turned)
+        fall = 0.0
+        for place in range(size):
+            fall += y[place] * turned[place]
+        if fall <= 0.0:
+            break
+        norm = _length(y, size)
+        following = max(t + norm * norm * (norm - 1.0) / fall, 0.0)
+        is_done = abs(following - t) <= _NEWTON_TOLERANCE * following
+        t = following
+        if is_done:
+            break
+    return t
+
+
+@kernel
+def _minimise_block(
+    matrix: FloatArray,
+    begin: int,
+    size: int,
+    price: float,
+    residual: FloatArray,
+    before: float,
+    work: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the best coefficients of one group, the others held.
+
+    ``residual`` is the group's gradient with its own coefficients at zero, ``before`` their
+    length in the last sweep.
+    """
+    if price <= 0.0:
+        _factor_block(matrix, begin, size, 1.0, 0.0, work[:size])
+        _solve_block(work[:size], size, residual, out)
+        scale = -1.0
+    elif _length(residual, size) <= price:
+        out[:size] = 0.0
+        scale = 0.0
+    else:
+        scale = -_find_length(matrix, begin, size, price, residual, before, work)
+        out[:size] = work[size, :size]
+    for place in range(size):
+        out[place] *= scale
+
+
+@kernel
+def descend_blocks(
+    gradient: FloatArray,
+    matrix: FloatArray,
+    starts: IndexArray,
+    prices: FloatArray,
+    tolerance: float,
+    work: FloatArray,
+    beta: FloatArray,
+) -> float:
+    """Minimise by block coordinate descent; return how far the objective falls from zero.
+
+    Parameters
+    ----------
+    gradient : (n_terms,) float64
+        The vector g.
+    matrix : (n_terms, n_terms) float64
+        The symmetric matrix M; directions without curvature keep a coefficient of zero.
+    starts : (n_groups + 1,) int32
+        Where the groups begin, and the number of terms.
+    prices : (n_groups,) float64
+        Price of a group's length; 0 for none.
+    tolerance : float
+        The descent ends once no coefficient's change in a sweep moves the gradient by more
+        than this share of the largest gradient, which bounds the error of the optimality
+        conditions.
+    work : (largest group + 5, largest group or more) float64
+        Working space.
+    beta : (n_terms,) float64
+        Where to begin; overwritten with the solution.
+
+    Returns
+    -------
+    float
+        Drop of the objective against coefficients of zero.
+    """
+    n_terms = gradient.shape[0]
+    n_groups = prices.shape[0]
+    most = work.shape[0] - 5
+    residual, new = work[most + 3], work[most + 4]
+    largest = 0.0
+    for term in range(n_terms):
+        largest = max(largest, abs(gradient[term]))
+    for _ in range(_MAX_SWEEPS):
+        moved = 0.0
+        for group in range(n_groups):
+            begin, end = starts[group], starts[group + 1]
+            size = end - begin
+            for row in range(begin, end):
+                value = gradient[row]
+                for column in range(begin):
+                    value += matrix[row, column] * beta[column]
+                for column in range(end, n_terms):
+                    value += matrix[row, column] * beta[column]
+                residual[row - begin] = value
+            before = _length(beta[begin:end], size)
+            _minimise_block(matrix, begin, size, prices[group], residual, before, work, new)
+            for row in range(size):
+                change = abs(new[row] - beta[begin + row])
+                moved = max(moved, change * matrix[begin + row, begin + row])
+                beta[begin + row] = new[row]
+        if moved <= tolerance * largest:
+            break
+    return group_reduction(gradient, matrix, starts, prices, beta)
+
+
+@kernel
+def group_reduction(
+    gradient: FloatArray,
+    matrix: FloatArray,
+    starts: IndexArray,
+    prices: FloatArray,
+    beta: FloatArray,
+) -> float:
+    """Return how far given coefficients lower the objective."""
+    n_terms = gradient.shape[0]
+    total = 0.0
+    for row in range(n_terms):
+        value = gradient[row]
+        for column in range(n_terms):
+            value += 0.5 * matrix[row, column] * beta[column]
+        total -= value * beta[row]
+    for group in range(prices.shape[0]):
+        begin, end = starts[group], starts[group + 1]
+        total -= prices[group] * _length(beta[begin:end], end - begin)
+    return total
+
+
+@kernel
+def unpack_matrix(sums: FloatArray, penalty: FloatArray, out: FloatArray) -> None:
+    """Write H + S, with H the lower triangle in a leaf's sums."""
+    n_terms = penalty.shape[0]
+    position = n_terms
+    for row in range(n_terms):
+        for column in range(row + 1):
+            value = sums[position] + penalty[row, column]
+            out[row, column] = value
+            out[column, row] = value
+            position += 1
+
+
+@kernel
+def observe(sums: FloatArray, groups: Groups) -> float:
+    """Return how much was observed in a leaf: the trace of H over the first group."""
+    observed = 0.0
+    position = groups.starts[groups.starts.shape[0] - 1]
+    for term in range(groups.starts[1]):
+        observed += sums[position]
+        position += term + 2
+    return observed
+
+
+@kernel
+def price_factor(observed: float, groups: Groups) -> float:
+    """Return what the prices are multiplied with where so much was observed."""
+    return math.sqrt(max(observed, 0.0)) if groups.grows else 1.0
+
+
+@kernel
+def solve_groups(
+    sums: FloatArray, penalty: FloatArray, groups: Groups, tolerance: float, out: FloatArray
+) -> float:
+    """Write the best coefficients of a leaf and return how far they lower the objective.
+
+    Parameters
+    ----------
+    sums : (n_channels,) float64
+        Sums of the leaf: g, then the lower triangle of H, then the count.
+    penalty : (n_terms, n_terms) float64
+        The penalty matrix S, added to H.
+    groups : Groups
+        Groups of terms and their prices.
+    tolerance : float
+        See `descend_blocks`.
+    out : (n_terms,) float64
+        Overwritten with the coefficients.
+
+    Returns
+    -------
+    float
+        Drop of the objective against coefficients of zero.
+    """
+    n_terms = penalty.shape[0]
+    matrix = np.empty((n_terms, n_terms))
+    work = np.empty((n_terms + 5, n_terms))
+    unpack_matrix(sums, penalty, matrix)
+    prices = price_factor(observe(sums, groups), groups) * groups.prices
+    out[:] = 0.0
+    return descend_blocks(
+        sums[:n_terms], matrix, groups.starts, prices, tolerance, work, out
+    )

@@ -1,0 +1,316 @@
+"""What sensors and events leave behind: lags, running means, time since an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._kernels.path_memory import fading_sum, running_max, running_mean
+from boostr._typing import FloatArray
+from boostr.data._memory_paths import (
+    check_numeric,
+    count_recent,
+    match_events,
+    remember,
+    sensors_of,
+    since_last_event,
+)
+from boostr.data._path_algebra import PathAlgebra
+from boostr.data._path_grids import Grid, refine, unite
+from boostr.data._sensor_checks import check_length_of_time
+from boostr.exceptions import InvalidParameterError
+
+N_STEPS = 20  # of a window or half-life, by default
+N_STEPS_OF_FOLLOW_UP = 200
+N_HALF_LIVES = 10  # after which a fading sum has settled to a thousandth
+
+
+class MemoryTransforms(PathAlgebra):
+    """Series with further sensors that remember the past.
+
+    Nothing looks ahead: what happens after a time never changes a value at or before it.
+    Values that change all the time are cut into pieces, each with the value at its
+    beginning.
+    """
+
+    def lag(
+        self, sensor: str | Sequence[str], by: float, *, name: str | None = None
+    ) -> Self:
+        """Add what sensors showed some time ago.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors to look at, of numbers or categories.
+        by : float
+            How long ago.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque lag 5".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 4], [0, 2], [[1, 2]], ["torque"])
+        >>> Z.lag("torque", 5.0).select("torque lag 5").read([5.0, 6.0, 9.0, 10.0]).ravel()
+        array([nan,  1.,  1.,  2.])
+        """
+        delay = check_length_of_time(by, "by")
+        positions, names = sensors_of(self, sensor, f"lag {delay:g}", name)
+        return self.merge(
+            self._with(
+                times=self.times + delay,
+                values=self.values[positions],
+                names=names,
+                categories=tuple(self.categories[i] for i in positions),
+            )
+        )
+
+    def running_mean(
+        self,
+        sensor: str | Sequence[str],
+        window: float,
+        step: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the mean of sensors over the last while, weighted by time.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        window : float
+            How far back the mean reaches; only the known part of it counts. Where
+            nothing in it was known, the present value stands.
+        step : float, optional
+            The longest piece while the mean changes, by default a 20th of the window.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque mean 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 10], [0, 2], [[1, 2]], ["torque"])
+        >>> Z = Z.running_mean("torque", 4.0, step=1.0)
+        >>> Z.read([9.0, 10.5, 11.5, 12.5, 13.5, 14.5])[0, :, 1]
+        array([1.  , 1.  , 1.25, 1.5 , 1.75, 2.  ])
+        """
+        span = check_length_of_time(window, "window")
+        pace = _pace(step, span / N_STEPS)
+        positions, names = sensors_of(self, sensor, f"mean {span:g}", name)
+        check_numeric(self, positions)
+        grid = refine((self.times, self.offsets), pace, reach=span)
+        return self._add(
+            grid, remember(self, positions, running_mean, span, grid), names, self.before
+        )
+
+    def fading_sum(
+        self,
+        sensor: str | Sequence[str],
+        half_life: float,
+        step: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the integral of sensors over the past, which fades with time.
+
+        At time ``t`` it is the integral of ``z(u) * 2**(-(t - u) / half_life)`` over all
+        ``u < t``; unknown values count as zero.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        half_life : float
+            Time after which the past counts half.
+        step : float, optional
+            The longest piece, by default a 20th of the half-life. Pieces end ten
+            half-lives after a sample, when the sum has settled to a thousandth.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque fading 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 1], [0, 2], [[1, 0]], ["torque"])
+        >>> Z = Z.fading_sum("torque", half_life=2.0, step=1.0)
+        >>> Z.read([1.5, 3.5])[0, :, 1].round(3)
+        array([0.845, 0.423])
+        """
+        span = check_length_of_time(half_life, "half_life")
+        pace = _pace(step, span / N_STEPS)
+        positions, names = sensors_of(self, sensor, f"fading {span:g}", name)
+        check_numeric(self, positions)
+        grid = refine((self.times, self.offsets), pace, reach=N_HALF_LIVES * span)
+        return self._add(
+            grid, remember(self, positions, fading_sum, span, grid), names, self.before
+        )
+
+    def running_max(
+        self,
+        sensor: str | Sequence[str],
+        window: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the largest known value of sensors so far, the present one included.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        window : float, optional
+            How far back the maximum reaches, by default over all of the past.
+        name : str, optional
+            Name of the new sensor, by default "torque max" or for instance
+            "torque max 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 1], [0, 2], [[3, 2]], ["torque"])
+        >>> Z = Z.running_max("torque", window=4.0)
+        >>> Z.read([0.5, 5.0, 5.5])[0, :, 1]
+        array([3., 3., 2.])
+        """
+        span = np.inf if window is None else check_length_of_time(window, "window")
+        suffix = "max" if window is None else f"max {span:g}"
+        positions, names = sensors_of(self, sensor, suffix, name)
+        check_numeric(self, positions)
+        grid: Grid = (self.times, self.offsets)
+        if window is not None:
+            grid = unite(grid, (self.times + span, self.offsets))
+        return self._add(
+            grid, remember(self, positions, running_max, span, grid), names, self.before
+        )
+
+    def time_since_event(
+        self,
+        events: Any,
+        step: float | None = None,
+        *,
+        until: ArrayLike | None = None,
+        name: str = "time since event",
+    ) -> Self:
+        """Add the time since the individual's last event.
+
+        Before its first event it is the time since entry, and before entry unknown. An
+        event at ``t`` counts after ``t``.
+
+        Parameters
+        ----------
+        events : RecurrentEvents
+            Histories of the same individuals, matched by id.
+        step : float, optional
+            The longest piece, by default a 200th of the longest follow-up.
+        until : float or (n,) array-like, optional
+            When the time stops growing, by default at the end of follow-up of every
+            individual; a forecast needs a later time.
+        name : str, default="time since event"
+            Name of the new sensor.
+
+        Returns
+        -------
+        Trajectories
+            One further sensor.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0]], end=[10.0])
+        >>> Z = Trajectories.from_events(y).time_since_event(y, step=1.0)
+        >>> Z.read([0.0, 1.0, 3.0, 4.5, 10.0]).ravel()
+        array([nan,  0.,  2.,  1.,  6.])
+        """
+        own = match_events(self, events)
+        longest = float((own.end - own.start).max()) if len(own) else 1.0
+        pace = _pace(step, longest / N_STEPS_OF_FOLLOW_UP)
+        end = own.end if until is None else np.asarray(until, dtype=np.float64)
+        if end.shape not in {(), (len(self),)} or not np.isfinite(end).all():
+            raise InvalidParameterError(
+                f"`until` must be one finite time, or one per individual, but it is "
+                f"{until!r} for {len(self)} individuals."
+            )
+        stop = np.broadcast_to(end, (len(self),)).copy()
+        return self._add(*since_last_event(own, pace, stop), (name,))
+
+    def events_in_window(
+        self, events: Any, window: float, *, name: str | None = None
+    ) -> Self:
+        """Add the number of the individual's events in the last while.
+
+        An event at ``t`` counts on ``(t, t + window]``; before entry the number is
+        unknown.
+
+        Parameters
+        ----------
+        events : RecurrentEvents
+            Histories of the same individuals, matched by id.
+        window : float
+            How long an event counts.
+        name : str, optional
+            Name of the new sensor, by default for instance "events in last 30".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0, 4.0]], end=[10.0])
+        >>> Z = Trajectories.from_events(y).events_in_window(y, 2.0)
+        >>> Z.read([3.0, 3.5, 5.0, 5.5, 6.5]).ravel()
+        array([0., 1., 2., 1., 0.])
+        """
+        span = check_length_of_time(window, "window")
+        own = match_events(self, events)
+        label = f"events in last {span:g}" if name is None else name
+        return self._add(*count_recent(own, span), (label,))
+
+    def _add(
+        self,
+        grid: Grid,
+        values: FloatArray,
+        names: tuple[str, ...],
+        before: str = "unknown",
+    ) -> Self:
+        """Put new sensors of numbers beside these."""
+        new = self._with(
+            times=grid[0],
+            offsets=grid[1],
+            values=values,
+            names=names,
+            categories=(None,) * len(names),
+            before=before,
+        )
+        return self.merge(new)
+
+
+def _pace(step: float | None, default: float) -> float:
+    """Give the length of the steps."""
+    return default if step is None else check_length_of_time(step, "step")

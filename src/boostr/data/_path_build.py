@@ -1,0 +1,175 @@
+"""From samples to paths: ties, order, values that hold, lines, and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boostr._kernels.paths import add_expiries, carry_forward, fill_paths, fill_ties
+from boostr._typing import FloatArray, OffsetArray
+from boostr.data._flat import offsets_of, owners_of
+from boostr.data._sensor_checks import check_choice, check_length_of_time
+from boostr.exceptions import InvalidParameterError
+
+MAX_PIECES = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filling:
+    """What a sensor's value is between, before and after its samples."""
+
+    interpolation: str = "last"
+    step: float | None = None
+    before: str = "unknown"
+    max_gap: float | None = None
+
+    def check(self) -> None:
+        """Refuse settings that are impossible."""
+        check_choice(self.interpolation, ("last", "linear"), "interpolation")
+        check_choice(self.before, ("unknown", "first"), "before")
+        if self.max_gap is not None:
+            check_length_of_time(self.max_gap, "max_gap")
+        if self.step is not None:
+            check_length_of_time(self.step, "step")
+            if self.interpolation == "last":
+                raise InvalidParameterError(
+                    "`step` must be None unless values are interpolated, but it is "
+                    f"{self.step!r}.\n\nHint: interpolation='linear'."
+                )
+
+
+def build_paths(
+    times: FloatArray,
+    offsets: OffsetArray,
+    values: FloatArray,
+    is_numeric: tuple[bool, ...],
+    filling: Filling,
+) -> dict[str, Any]:
+    """Turn samples into pieces that hold.
+
+    Parameters
+    ----------
+    times : (n_samples,) float64 array
+        Sorted within each individual.
+    offsets : (n + 1,) int64 array
+        Where the samples of every individual begin.
+    values : (n_sensors, n_samples) float64 array
+        NaN where a sensor was not sampled; may be changed in place.
+    is_numeric : tuple of bool
+        Whether a sensor may move in lines.
+    filling : Filling
+        How values hold.
+
+    Returns
+    -------
+    dict
+        The fields times, values, offsets and before of a ``Trajectories``.
+
+    Examples
+    --------
+    >>> two = np.array([1.0, 2.0])
+    >>> values = np.array([[5.0, np.nan]])
+    >>> build_paths(two, np.array([0, 2]), values, (True,), Filling())["values"]
+    array([[5., 5.]])
+    """
+    times, offsets, values = _merge_ties(times, offsets, values)
+    fills_back = filling.before == "first"
+    fields: dict[str, Any] = {"before": filling.before}
+    if filling.interpolation == "last" and filling.max_gap is None:
+        carry_forward(offsets, fills_back, values)
+        return fields | {"times": times, "offsets": offsets, "values": values}
+    max_gap = np.inf if filling.max_gap is None else float(filling.max_gap)
+    grid, grid_offsets = times, offsets
+    if filling.max_gap is not None:
+        grid, grid_offsets = _with_expiries(times, offsets, values, max_gap)
+    if filling.interpolation == "linear":
+        step = _default_step(times, offsets) if filling.step is None else filling.step
+        grid, grid_offsets = _divide_gaps(grid, grid_offsets, step, times, offsets)
+    is_linear = np.array(is_numeric, dtype=bool) & (filling.interpolation == "linear")
+    out = np.empty((values.shape[0], grid.size))
+    fill_paths(
+        times, offsets, values, is_linear, fills_back, max_gap, grid, grid_offsets, out
+    )
+    return fields | {"times": grid, "offsets": grid_offsets, "values": out}
+
+
+def check_size(n_pieces: float) -> None:
+    """Refuse steps so small that the pieces would fill the memory.
+
+    Parameters
+    ----------
+    n_pieces : float
+        How many pieces there would be.
+
+    Examples
+    --------
+    >>> check_size(1e6)
+    """
+    if n_pieces > MAX_PIECES:
+        raise InvalidParameterError(
+            f"Paths must have at most {MAX_PIECES} pieces, but there would be "
+            f"{n_pieces:.3g}.\n\nHint: take a longer `step`."
+        )
+
+
+def _merge_ties(
+    times: FloatArray, offsets: OffsetArray, values: FloatArray
+) -> tuple[FloatArray, OffsetArray, FloatArray]:
+    """Make one sample of several at one time; the later wins, but not with NaN."""
+    keep = np.empty(times.size, dtype=bool)
+    keep[-1:] = True
+    np.not_equal(times[1:], times[:-1], out=keep[:-1])
+    keep[offsets[1:][offsets[1:] > 0] - 1] = True
+    if keep.all():
+        return times, offsets, values
+    fill_ties(times, offsets, values)
+    kept = np.concatenate([[0], np.cumsum(keep)])
+    return times[keep], kept[offsets].astype(np.int64), values.compress(keep, axis=1)
+
+
+def _with_expiries(
+    times: FloatArray, offsets: OffsetArray, values: FloatArray, max_gap: float
+) -> tuple[FloatArray, OffsetArray]:
+    """Add the times at which values have been held for too long."""
+    grid = np.empty(times.size * (1 + values.shape[0]))
+    grid_offsets = np.empty_like(offsets)
+    written = add_expiries(times, offsets, values, max_gap, grid, grid_offsets)
+    return grid[:written].copy(), grid_offsets
+
+
+def _gaps(times: FloatArray, offsets: OffsetArray) -> FloatArray:
+    """Give the time from every sample to the next of its individual; 0 for the last."""
+    gaps = np.diff(times, append=times[-1:])
+    gaps[offsets[1:][offsets[1:] > 0] - 1] = 0.0
+    return np.asarray(gaps)
+
+
+def _default_step(times: FloatArray, offsets: OffsetArray) -> float:
+    """Give a quarter of the median time between successive samples."""
+    gaps = _gaps(times, offsets)
+    gaps = gaps[gaps > 0.0]
+    return float(np.median(gaps)) / 4.0 if gaps.size else 1.0
+
+
+def _divide_gaps(
+    times: FloatArray,
+    offsets: OffsetArray,
+    step: float,
+    samples: FloatArray,
+    sample_offsets: OffsetArray,
+) -> tuple[FloatArray, OffsetArray]:
+    """Cut the time up to the last sample into equal parts of at most ``step``."""
+    gaps = _gaps(times, offsets)
+    last = np.zeros(offsets.size - 1)
+    some = np.diff(sample_offsets) > 0
+    last[some] = samples[sample_offsets[1:][some] - 1]
+    gaps[times >= last[owners_of(offsets)]] = 0.0
+    n_parts = np.maximum(np.ceil(gaps / step * (1.0 - 1e-12)), 1.0)
+    check_size(float(n_parts.sum()))
+    counts = n_parts.astype(np.int64)
+    begin = offsets_of(counts)
+    place = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
+    grid = np.repeat(times, counts) + place * np.repeat(gaps / n_parts, counts)
+    return grid, begin[offsets]

@@ -1,0 +1,142 @@
+"""Categories of sensors: codes under one list, or under another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import FloatArray
+from boostr.exceptions import InvalidSensorsError
+
+Categories = dict[str, tuple[Any, ...] | None]
+
+
+def _check_categorical(own: Categories, wanted: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse lists of categories for sensors that have none."""
+    for name in wanted:
+        if own.get(name) is None:
+            what = "numbers" if name in own else "not there"
+            raise InvalidSensorsError(
+                f"Sensor {name!r} must be categorical to have categories, but it is "
+                f"{what}.\n\nHint: convert its column to text, or leave it out."
+            )
+
+
+def _new_codes(own: Sequence[Any], wanted: Sequence[Any]) -> FloatArray:
+    """Give the new code of every old one, NaN for unknown; the last entry stays NaN."""
+    position = {category: float(code) for code, category in enumerate(wanted)}
+    return np.array([*(position.get(category, np.nan) for category in own), np.nan])
+
+
+def _as_positions(codes: FloatArray, n_categories: int) -> Any:
+    """Turn codes into positions, unknown into the one after the last."""
+    return np.where(np.isnan(codes), n_categories, codes).astype(np.int64)
+
+
+def _kind_first(category: Any) -> tuple[str, Any]:
+    """Sort categories of different kinds, which cannot be compared, kind by kind."""
+    return type(category).__name__, category
+
+
+def recode(
+    own: Categories, values: FloatArray, wanted: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """Write sensors in other lists of categories.
+
+    Parameters
+    ----------
+    own : dict
+        Categories of every sensor, None for numbers.
+    values : (n_sensors, n_samples) float64 array
+        Values and codes.
+    wanted : mapping
+        New categories of some sensors.
+
+    Returns
+    -------
+    dict
+        New ``values`` and ``categories``; empty if nothing changes.
+
+    Examples
+    --------
+    >>> recode({"mode": ("a", "b")}, np.array([[0.0, 1.0]]), {"mode": ("b",)})["values"]
+    array([[nan,  0.]])
+    """
+    _check_categorical(own, wanted)
+    new = {name: tuple(wanted[name]) for name in wanted if tuple(wanted[name]) != own[name]}
+    if not new:
+        return {}
+    changed = values.copy()
+    for row, (name, categories) in enumerate(own.items()):
+        if name in new and categories is not None:
+            codes = _new_codes(categories, new[name])
+            changed[row] = codes[_as_positions(values[row], len(categories))]
+    return {"values": changed, "categories": tuple((own | new).values())}
+
+
+def count_unseen(
+    own: Categories, values: FloatArray, wanted: Mapping[str, Sequence[Any]]
+) -> dict[str, int]:
+    """Count the values that are in none of the wanted categories.
+
+    Parameters
+    ----------
+    own, values, wanted
+        As in `recode`.
+
+    Returns
+    -------
+    dict
+        Counts by sensor.
+
+    Examples
+    --------
+    >>> count_unseen({"mode": ("a", "b")}, np.array([[0.0, 1.0]]), {"mode": ("b",)})
+    {'mode': 1}
+    """
+    _check_categorical(own, wanted)
+    counts = {}
+    for row, (name, categories) in enumerate(own.items()):
+        if name in wanted and categories is not None:
+            known = values[row][~np.isnan(values[row])]
+            codes = _new_codes(categories, wanted[name])
+            counts[name] = int(np.isnan(codes[known.astype(np.int64)]).sum())
+    return counts
+
+
+def unite_categories(parts: Sequence[Categories]) -> dict[str, tuple[Any, ...]]:
+    """Give lists of categories in which all parts can be written.
+
+    Parameters
+    ----------
+    parts : sequence of dict
+        Categories of the same sensors in every part.
+
+    Returns
+    -------
+    dict
+        The categories of every categorical sensor: the list itself if all agree, else
+        all of them, sorted.
+
+    Examples
+    --------
+    >>> unite_categories([{"mode": ("b",), "load": None}, {"mode": ("a",), "load": None}])
+    {'mode': ('a', 'b')}
+    """
+    united: dict[str, tuple[Any, ...]] = {}
+    for name, first in parts[0].items():
+        lists = [part[name] for part in parts]
+        kinds = {one is None for one in lists}
+        if len(kinds) > 1:
+            raise InvalidSensorsError(
+                f"Sensor {name!r} must be of one kind, but it holds numbers in one part "
+                "and categories in another.\n\nHint: convert its column in all parts."
+            )
+        if first is None:
+            continue
+        same = all(one == first for one in lists)
+        all_of_them = {category for one in lists for category in one or ()}
+        united[name] = first if same else tuple(sorted(all_of_them, key=_kind_first))
+    return united

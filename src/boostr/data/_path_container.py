@@ -1,0 +1,385 @@
+"""The part of ``Trajectories`` that makes it look like an array of individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._kernels.paths import read_values
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.data._flat import gather, offsets_of
+from boostr.data._indexing import (
+    check_labels,
+    concatenate_ids,
+    count_of,
+    positions_of,
+    shared_value,
+)
+from boostr.data._path_categories import Categories, count_unseen, recode, unite_categories
+from boostr.data._sensor_checks import as_ids, check_clocks, match_ids, sensor_errors
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PathContainer:
+    """Flat arrays of all sensor series, indexable by individual like a 1-D array."""
+
+    times: FloatArray  # (n_samples,)
+    values: FloatArray  # (n_sensors, n_samples)
+    offsets: OffsetArray  # (n + 1,)
+    names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    ids: AnyArray  # (n,)
+    has_ids: bool
+    id_name: str | None = None
+    time_unit: str | None = None
+    origin: np.datetime64 | None = None
+    before: Literal["unknown", "first"] = "unknown"
+
+    @property
+    def last_times(self) -> FloatArray:
+        """Time of every individual's last sample, minus infinity if it has none."""
+        last = np.full(len(self), -np.inf)
+        some = np.diff(self.offsets) > 0
+        last[some] = self.times[self.offsets[1:][some] - 1]
+        return last
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of individuals, as the shape of a 1-D array."""
+        return (len(self),)
+
+    @property
+    def ndim(self) -> int:
+        """One: the only axis is that of individuals."""
+        return 1
+
+    def __len__(self) -> int:
+        return int(self.offsets.size) - 1
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Self:
+        if self.has_ids:
+            with sensor_errors():
+                check_labels(key, self.ids)
+        return self._take(positions_of(key, len(self)))
+
+    def _take(self, index: OffsetArray) -> Self:
+        """Take individuals by position."""
+        samples, offsets = gather(self.offsets, index)
+        return self._with(
+            times=self.times[samples],
+            values=np.take(self.values, samples, axis=1),
+            offsets=offsets,
+            ids=self.ids[index],
+        )
+
+    def _with(self, **changes: Any) -> Self:
+        """Copy with other arrays, without checks."""
+        names = self.__dataclass_fields__
+        return type(self)(**({name: getattr(self, name) for name in names} | changes))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        if dtype is not None and np.dtype(dtype) != object:
+            raise SensorTypeError(
+                f"{type(self).__name__} cannot become an array of {np.dtype(dtype)}, "
+                "because every individual has its own number of samples.\n\n"
+                "Hint: Z.values and Z.times are arrays of numbers, Z.read(times) as well."
+            )
+        if copy is False:
+            raise ValueError("An array of sensor series cannot be made without a copy.")
+        array = np.empty(len(self), dtype=object)
+        bounds = self.offsets.tolist()
+        for i in range(len(self)):
+            array[i] = self.values[:, bounds[i] : bounds[i + 1]]
+        return array
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({count_of(len(self), 'individual')}, "
+            f"{count_of(len(self.names), 'sensor')}, "
+            f"{count_of(self.times.size, 'sample')})"
+        )
+
+    def begin_times(self) -> FloatArray:
+        """Give the time after which every piece holds.
+
+        Returns
+        -------
+        (n_samples,) float64 array
+            The times themselves; minus infinity for the first piece of every individual
+            if the first known values also hold before the first sample.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 6]], ["load"], before="first")
+        >>> Z.begin_times()
+        array([-inf,   2.])
+        """
+        if self.before == "unknown":
+            return self.times
+        begin = self.times.copy()
+        begin[self.offsets[:-1][np.diff(self.offsets) > 0]] = -np.inf
+        return begin
+
+    def equals(self, other: object) -> bool:
+        """Tell whether two containers hold the same series in the same order.
+
+        Parameters
+        ----------
+        other : object
+            Anything; only another container can be equal.
+
+        Returns
+        -------
+        bool
+            Whether ids, sensors, times, values, unit and origin all agree. The name of
+            the id column does not count.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"])
+        >>> Z.equals(Z[[0, 1]]), Z.equals(Z[[1, 0]])
+        (True, False)
+        """
+        if not isinstance(other, PathContainer):
+            return False
+        facts = ("names", "categories", "before", "time_unit", "origin")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in facts)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("ids", "offsets", "times")
+            )
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+    def select(self, names: str | Sequence[str]) -> Self:
+        """Keep some of the sensors.
+
+        Parameters
+        ----------
+        names : str or sequence of str
+            Names of the sensors, in the order wanted.
+
+        Returns
+        -------
+        Trajectories
+            The same samples of these sensors.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1], [0, 1], [[5], [6]], ["load", "torque"])
+        >>> Z.select(["torque"]).values
+        array([[6.]])
+        """
+        asked = [names] if isinstance(names, str) else names
+        chosen = [self._index(name) for name in asked]
+        return self._with(
+            values=self.values[chosen],
+            names=tuple(self.names[i] for i in chosen),
+            categories=tuple(self.categories[i] for i in chosen),
+        )
+
+    def _index(self, name: str) -> int:
+        """Find a sensor by its name."""
+        if name in self.names:
+            return self.names.index(name)
+        raise InvalidParameterError(
+            f"There must be a sensor {name!r}, but there is none.\n\n"
+            f"Hint: the sensors are {', '.join(map(repr, self.names)) or 'none at all'}."
+        )
+
+    def align(self, ids: ArrayLike) -> Self:
+        """Put the individuals into the order of ids.
+
+        Parameters
+        ----------
+        ids : (m,) array-like
+            Ids in the order wanted, for instance ``y.ids``; an id may stand twice.
+
+        Returns
+        -------
+        Trajectories
+            One entry per id. Series without ids are left in their order, if there are
+            as many.
+
+        Raises
+        ------
+        InvalidSensorsError
+            If an id has no entry, or an entry is of none of the ids.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"], ids=[7, 3])
+        >>> Z.align([3, 7]).values
+        array([[6., 5.]])
+        """
+        wanted = as_ids(ids)
+        if not self.has_ids:
+            self._check_as_many(wanted.size)
+            return self
+        index = match_ids(self.ids, wanted)
+        return self if index is None else self._take(index)
+
+    def _check_as_many(self, n: int) -> None:
+        """Refuse to match another number of individuals by position."""
+        if n != len(self):
+            raise InvalidSensorsError(
+                "Without ids, sensors are matched by position and must be as many, but "
+                f"they are of {len(self)} individuals and not of {n}.\n\n"
+                "Hint: give the sensors ids, with `from_long` or ids=…."
+            )
+
+    def encode(self, categories: Mapping[str, Sequence[Any]]) -> Self:
+        """Write categorical sensors in given lists of categories.
+
+        Parameters
+        ----------
+        categories : mapping of str to sequence
+            For some sensors the categories in the order of their codes, for instance
+            those of the training data.
+
+        Returns
+        -------
+        Trajectories
+            The same values under other codes. A category that is not in the list
+            becomes unknown; `count_unseen` tells how often.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame({"well": 1, "day": [0, 1], "mode": ["idle", "run"]})
+        >>> Z = Trajectories.from_long(df, "well", "day")
+        >>> Z.encode({"mode": ("run", "stop")}).values
+        array([[nan,  0.]])
+        """
+        return self._with(**recode(self._categorical(), self.values, categories))
+
+    def count_unseen(self, categories: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+        """Count the pieces whose category is not in given lists.
+
+        Parameters
+        ----------
+        categories : mapping of str to sequence
+            For some sensors the categories that are known.
+
+        Returns
+        -------
+        dict
+            By sensor, how many pieces `encode` would make unknown.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame({"well": 1, "day": [0, 1], "mode": ["idle", "run"]})
+        >>> Z = Trajectories.from_long(df, "well", "day")
+        >>> Z.count_unseen({"mode": ("run", "stop")})
+        {'mode': 1}
+        """
+        return count_unseen(self._categorical(), self.values, categories)
+
+    def _categorical(self) -> Categories:
+        """Give the categories by name of the sensor."""
+        return dict(zip(self.names, self.categories, strict=True))
+
+    def read(self, times: ArrayLike) -> FloatArray:
+        """Give the values that act at some times.
+
+        Parameters
+        ----------
+        times : float, (m,) or (n, m) array-like
+            Times for all individuals, or one row of times for each.
+
+        Returns
+        -------
+        (n, m, n_sensors) float64 array
+            Values last sampled strictly before each time; NaN where unknown, codes for
+            categories.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 6]], ["load"])
+        >>> Z.read([1.0, 2.0, 9.0])[:, :, 0]
+        array([[nan,  5.,  6.]])
+        """
+        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if asked.ndim > 2 or (asked.ndim == 2 and asked.shape[0] != len(self)):
+            raise InvalidParameterError(
+                "`times` must be in one dimension, or one row per individual, but its "
+                f"shape is {asked.shape} for {len(self)} individuals."
+            )
+        rows = np.ascontiguousarray(np.broadcast_to(asked, (len(self), asked.shape[-1])))
+        out = np.empty((*rows.shape, len(self.names)))
+        read_values(self.begin_times(), self.offsets, self.values, rows, out)
+        return out
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Put containers one after the other.
+
+        Parameters
+        ----------
+        parts : sequence of Trajectories
+            At least one; all with the same sensors, unit, origin and ``before``.
+
+        Returns
+        -------
+        Trajectories
+            All individuals, with the ids they had. Categories are united.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"])
+        >>> Trajectories.concatenate([Z[1:], Z[:1]]).values
+        array([[6., 5.]])
+        """
+        parts = list(parts)
+        _check_parts(parts)
+        parts = [part.select(parts[0].names) for part in parts]
+        united = unite_categories([part._categorical() for part in parts])
+        parts = [part.encode(united) for part in parts]
+        return parts[0]._with(
+            times=np.concatenate([part.times for part in parts]),
+            values=np.concatenate([part.values for part in parts], axis=1),
+            offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+            ids=concatenate_ids([part.ids for part in parts]),
+            has_ids=any(part.has_ids for part in parts),
+            id_name=shared_value({part.id_name for part in parts}),
+        )
+
+
+def _check_parts(parts: Sequence[Any]) -> None:
+    """Refuse parts that cannot stand in one container."""
+    if not parts:
+        raise InvalidSensorsError("There must be at least one part to concatenate.")
+    strangers = [type(p).__name__ for p in parts if not isinstance(p, PathContainer)]
+    if strangers:
+        raise SensorTypeError(
+            f"Parts must be Trajectories, but {len(strangers)} of {len(parts)} are not "
+            f"(for instance {strangers[0]}).\n\n"
+            "Hint: make each part with `Trajectories.from_long` or `from_flat`."
+        )
+    for part in parts[1:]:
+        check_clocks(parts[0], part)
+        if set(part.names) != set(parts[0].names) or part.before != parts[0].before:
+            raise InvalidSensorsError(
+                "Parts must have the same sensors and the same `before`, but one has "
+                f"{', '.join(part.names)} ({part.before}) and the first "
+                f"{', '.join(parts[0].names)} ({parts[0].before}).\n\n"
+                "Hint: Z.select(names) keeps the sensors that all of them have."
+            )

@@ -1,0 +1,251 @@
+"""Tables and flat arrays of samples, read column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._validation import first_few
+from boostr.data._columns import Column, check_columns, factor, read_moments
+from boostr.data._path_build import Filling, build_paths
+from boostr.data._path_order import Runs, find_runs, order_rows
+from boostr.data._path_source import TableSource
+from boostr.data._sensor_checks import (
+    as_ids,
+    check_finite,
+    check_names,
+    refuse,
+    sensor_errors,
+)
+from boostr.data._times import (
+    INDIVIDUAL,
+    as_stamp,
+    common_kind,
+    resolve_unit,
+    to_numbers,
+)
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+
+SLICE = 1_000_000  # rows of text that are in memory as Python objects at a time
+
+
+def read_table(
+    source: TableSource,
+    columns: dict[str, Any],
+    *,
+    ids: Any,
+    filling: Filling,
+    unit: str | None,
+    origin: Any,
+) -> dict[str, Any]:
+    """Read a long table of samples.
+
+    Parameters
+    ----------
+    source : TableSource
+        The table.
+    columns : dict
+        Names of the columns by role: id, time, sensors (None for all others).
+    ids : array-like or None
+        All individuals there should be.
+    filling : Filling
+        How values hold.
+    unit : str or None
+        Unit of the times.
+    origin : time stamp, name of a column, or None
+        Moment of time 0.
+
+    Returns
+    -------
+    dict
+        The fields of a ``Trajectories``.
+    """
+    filling.check()
+    own_origin = origin if isinstance(origin, str) and origin in source.names else None
+    used = {"id": columns["id"], "time": columns["time"]}
+    check_columns(source.frame, used, source.native)
+    names = _sensor_columns(source, columns["sensors"], {*used.values(), own_origin})
+    runs = _read_ids(source.column(columns["id"]), ids)
+    times, clock = _read_times(source, columns["time"], runs, unit, origin, own_origin)
+    order, offsets = order_rows(times, runs)
+    times = times if order is None else times[order]
+    values = np.empty((len(names), times.size))
+    categories = []
+    for name, row in zip(names, values, strict=True):
+        found, read = _read_sensor(source.column(name))
+        row[:] = read if order is None else read[order]
+        del read
+        categories.append(found)
+        check_sensor(name, row, offsets, runs.ids)
+    is_numeric = tuple(found is None for found in categories)
+    return clock | {
+        **build_paths(times, offsets, values, is_numeric, filling),
+        "names": check_names(names),
+        "categories": tuple(categories),
+        "ids": runs.ids,
+        "has_ids": True,
+        "id_name": columns["id"],
+    }
+
+
+def check_sensor(name: str, row: FloatArray, offsets: OffsetArray, ids: AnyArray) -> None:
+    """Refuse infinite values of a sensor.
+
+    Parameters
+    ----------
+    name : str
+        Name of the sensor.
+    row : (n_samples,) float64 array
+        Its values.
+    offsets : (n + 1,) int64 array
+        Where the samples of every individual begin.
+    ids : (n,) array
+        Id of every individual.
+
+    Examples
+    --------
+    >>> check_sensor("load", np.ones(1), np.array([0, 1]), np.array(["W1"]))
+    """
+    check_finite(
+        row,
+        offsets,
+        ids,
+        f"Values of sensor {name!r} must be finite or missing",
+        "set infinite values to missing, or to a bound that means something.",
+    )
+
+
+def _sensor_columns(
+    source: TableSource, given: Sequence[str] | str | None, others: set[str | None]
+) -> tuple[str, ...]:
+    """Find out which columns are sensors."""
+    if given is None:
+        names: tuple[str, ...] = tuple(n for n in source.names if n not in others)
+    else:
+        names = check_names(given)
+        check_columns(source.frame, {name: name for name in names}, source.native)
+    wrong = [name for name in names if name in others]
+    if wrong:
+        raise InvalidParameterError(
+            f"Id, time and origin must not be sensors, but `columns` has {wrong[0]!r}.\n\n"
+            "Hint: leave it out of `columns`."
+        )
+    if not names:
+        raise InvalidSensorsError(
+            "There must be at least one sensor, but the table has only the columns "
+            f"{', '.join(map(repr, source.names))}.\n\nHint: name the sensors in `columns`."
+        )
+    return names
+
+
+def _read_ids(column: Column, ids: Any) -> Runs:
+    """Find whose rows these are, among all that there should be."""
+    with sensor_errors():
+        runs = find_runs(column, factor)
+    if ids is not None:
+        wanted = as_ids(ids)
+        position = {id_: i for i, id_ in enumerate(wanted.tolist())}
+        if len(position) != wanted.size:
+            raise InvalidSensorsError(
+                "`ids` must name every individual once, but some are repeated.\n\n"
+                "Hint: read the sensors first, then Z.align(ids)."
+            )
+        strangers = [id_ for id_ in runs.ids.tolist() if id_ not in position]
+        if strangers:
+            raise InvalidSensorsError(
+                f"Samples must be of individuals in `ids`, but {len(strangers)} of "
+                f"{runs.ids.size} individuals of the table are not (ids "
+                f"{first_few(strangers)}).\n\n"
+                "Hint: drop their rows, for instance df[df[id].isin(y.ids)]."
+            )
+        places = np.array([position[id_] for id_ in runs.ids.tolist()], dtype=np.int64)
+        runs = Runs(starts=runs.starts, owner=places[runs.owner], ids=wanted)
+    if runs.ids.size == 0:
+        raise InvalidSensorsError(
+            "There must be at least one individual, but the table has no rows.\n\n"
+            "Hint: look at what was filtered out before; ids=y.ids names individuals "
+            "without samples."
+        )
+    return runs
+
+
+def _read_times(
+    source: TableSource,
+    name: str,
+    runs: Runs,
+    unit: str | None,
+    origin: Any,
+    own_origin: str | None,
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Read the time of every row, in a unit since the origin."""
+    with sensor_errors():
+        moments = {name: read_moments(source.column(name))}
+        if own_origin is not None:
+            moments[own_origin] = read_moments(source.column(own_origin))
+    kind = common_kind({column: v.dtype.kind for column, v in moments.items()})
+    time_unit = resolve_unit(unit, kind)
+    since = moments.pop(own_origin) if own_origin else _common_origin(kind, origin)
+    times = to_numbers(moments.pop(name), since, time_unit)
+    bad = ~np.isfinite(times)
+    if bad.any():
+        owner = runs.owner_of(np.flatnonzero(bad))
+        raise refuse(
+            "Times of samples must be finite numbers, not missing or infinite",
+            runs.ids,
+            owner,
+            "drop the rows whose time is unknown, or fill it in.",
+        )
+    common = since if kind == "M" and own_origin is None else None
+    return times, {"time_unit": time_unit, "origin": common}
+
+
+def _common_origin(kind: str, origin: Any) -> Any:
+    """Find the moment of time 0 that is the same for all."""
+    if kind == "M" and origin is not None and origin != INDIVIDUAL:
+        return as_stamp(origin, "origin")
+    if kind == "M" or origin == INDIVIDUAL:
+        raise InvalidSensorsError(
+            "Time stamps of sensors must be counted from the origin of the events, but "
+            f"`origin` is {origin!r}.\n\n"
+            "Hint: origin=y.origin; or the name of a column that holds in each row the "
+            "individual's own start, where the events count from that."
+        )
+    if origin is not None:
+        raise InvalidParameterError(
+            "`origin` must be None or the name of a column unless times are time stamps, "
+            f"but it is {origin!r}.\n\n"
+            f"Hint: subtract the origin from the times in the table."
+        )
+    return None
+
+
+def _read_sensor(column: Column) -> tuple[tuple[Any, ...] | None, FloatArray]:
+    """Read numbers as they are and texts as codes."""
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return None, column.cast(nw.Float64).to_numpy()
+    if dtype in {nw.String, nw.Categorical} or isinstance(dtype, nw.Enum):
+        return _read_categories(column)
+    if column.is_null().all():
+        return None, np.full(len(column), np.nan)
+    raise InvalidSensorsError(
+        f"Sensor {column.name!r} must hold numbers, booleans or texts, but it holds "
+        f"{dtype}.\n\n"
+        "Hint: convert the column, or name those that are sensors in `columns`."
+    )
+
+
+def _read_categories(column: Column) -> tuple[tuple[Any, ...], FloatArray]:
+    """Read texts as their positions in alphabetical order."""
+    found = column.drop_nulls().unique().to_list()
+    categories = tuple(sorted(str(value) for value in found))
+    code = {category: float(i) for i, category in enumerate(categories)}
+    codes = np.empty(len(column))
+    for start in range(0, len(column), SLICE):
+        texts = column[start : start + SLICE].to_list()
+        codes[start : start + SLICE] = [code.get(text, np.nan) for text in texts]
+    return categories, codes

@@ -1,0 +1,272 @@
+"""Rules that sensor series must keep, and how their ids are matched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._validation import blame, first_few, is_missing, repeats
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
+
+
+class Clocked(Protocol):
+    """Anything whose times have a unit and an origin."""
+
+    @property
+    def time_unit(self) -> str | None:
+        """Unit of the times."""
+
+    @property
+    def origin(self) -> np.datetime64 | None:
+        """Moment of time 0."""
+
+
+@contextmanager
+def sensor_errors() -> Iterator[None]:
+    """Turn errors of event histories into those of sensors."""
+    try:
+        yield
+    except InvalidEventsError as error:
+        raise InvalidSensorsError(*error.args) from None
+
+
+def refuse(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidSensorsError:
+    """Build the error for sensor series that break a rule.
+
+    Parameters
+    ----------
+    rule, ids, culprits, hint
+        As in `boostr._validation.blame`.
+
+    Returns
+    -------
+    InvalidSensorsError
+        To be raised by the caller.
+
+    Examples
+    --------
+    >>> print(refuse("Times must be finite", np.array([7]), np.array([0]), "drop them."))
+    Times must be finite, but this does not hold for 1 of 1 individuals (ids 7).
+    <BLANKLINE>
+    Hint: drop them.
+    """
+    return InvalidSensorsError(*blame(rule, ids, culprits, hint).args)
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Refuse sensors without a name of their own.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the sensors.
+
+    Returns
+    -------
+    tuple of str
+        The same.
+
+    Examples
+    --------
+    >>> check_names(["torque", "load"])
+    ('torque', 'load')
+    """
+    given = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
+    twice = repeats(np.array(given, dtype=object))
+    if twice:
+        raise InvalidSensorsError(
+            f"Every sensor must have its own name, but {len(twice)} names are repeated "
+            f"({first_few(twice)}).\n\nHint: rename them, or name each column once."
+        )
+    return given
+
+
+def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
+    """Refuse a word that is none of those allowed.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    choices : tuple of str
+        What is allowed.
+    name : str
+        Name of the parameter.
+
+    Examples
+    --------
+    >>> check_choice("last", ("last", "linear"), "interpolation")
+    """
+    if not (isinstance(value, str) and value in choices):
+        raise InvalidParameterError(
+            f"`{name}` must be one of {', '.join(map(repr, choices))}, but it is {value!r}."
+        )
+
+
+def check_length_of_time(value: Any, name: str) -> float:
+    """Return a length of time as a number above zero.
+
+    Parameters
+    ----------
+    value : float
+        What was given.
+    name : str
+        Name of the parameter.
+
+    Returns
+    -------
+    float
+        The same.
+
+    Examples
+    --------
+    >>> check_length_of_time(7, "window")
+    7.0
+    """
+    is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
+    if not is_number or not 0.0 < float(value) < np.inf:
+        raise InvalidParameterError(
+            f"`{name}` must be a finite number above zero, but it is {value!r}.\n\n"
+            "Hint: give it in the unit of the sensors' times, for instance 7 for a week "
+            "of days."
+        )
+    return float(value)
+
+
+def check_finite(
+    values: FloatArray, offsets: OffsetArray, ids: AnyArray, rule: str, hint: str
+) -> None:
+    """Refuse infinite values, and say whose they are.
+
+    Parameters
+    ----------
+    values : (n_samples,) float64 array
+        Values of one sensor; NaN is allowed.
+    offsets : (n + 1,) int64 array
+        Where the samples of every individual begin.
+    ids : (n,) array
+        Id of every individual.
+    rule, hint : str
+        For the message.
+
+    Examples
+    --------
+    >>> ids = np.array(["W1"])
+    >>> check_finite(np.array([np.nan]), np.array([0, 1]), ids, "Finite", "drop it.")
+    """
+    bad = np.isinf(values)
+    if bad.any():
+        rows = np.flatnonzero(bad)
+        owner = np.searchsorted(offsets, rows, side="right") - 1
+        raise refuse(rule, ids, owner, hint)
+
+
+def check_clocks(one: Clocked, other: Clocked) -> None:
+    """Refuse two that count time in different units or from different origins.
+
+    Parameters
+    ----------
+    one, other : Trajectories or RecurrentEvents
+        What is to be put together; an unknown unit or origin goes with any.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> y = RecurrentEvents.from_lists([[1.0]], end=2.0)
+    >>> check_clocks(y, y)
+    """
+    for name in ("time_unit", "origin"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine is not None and theirs is not None and mine != theirs:
+            raise InvalidSensorsError(
+                "Times must be counted in the same unit from the same origin, but "
+                f"`{name}` is {mine} here and {theirs} there.\n\n"
+                "Hint: read both with the same `unit=` and `origin=`, for instance "
+                "origin=y.origin for the sensors."
+            )
+
+
+def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
+    """Find the position of every wanted id.
+
+    Parameters
+    ----------
+    own : (n,) array
+        Ids that there are.
+    wanted : (m,) array
+        Ids asked for, repeats allowed; all of ``own`` must be among them.
+
+    Returns
+    -------
+    (m,) int64 array or None
+        Positions in ``own``; None if the two are the same already.
+
+    Examples
+    --------
+    >>> match_ids(np.array(["W1", "W2"]), np.array(["W2", "W1"]))
+    array([1, 0])
+    """
+    if np.array_equal(own, wanted):
+        return None
+    twice = repeats(own)
+    if twice:
+        raise InvalidSensorsError(
+            f"Ids must be different to be put in another order, but {len(twice)} are "
+            f"repeated ({first_few(twice)}).\n\n"
+            "Hint: align before taking individuals twice."
+        )
+    position = {id_: i for i, id_ in enumerate(own.tolist())}
+    asked = wanted.tolist()
+    missing = list(dict.fromkeys(id_ for id_ in asked if id_ not in position))
+    if missing:
+        raise InvalidSensorsError(
+            f"Every individual must have sensors, but {len(missing)} of "
+            f"{len(set(asked))} individuals have no sensors (ids {first_few(missing)}).\n\n"
+            "Hint: pass ids=y.ids where the sensors are read, which keeps individuals "
+            "without any sample; or leave these individuals out."
+        )
+    surplus = [id_ for id_ in position if id_ not in set(asked)]
+    if surplus:
+        raise InvalidSensorsError(
+            f"Sensors must be of the individuals asked for, but {len(surplus)} of "
+            f"{own.size} individuals with sensors are none of them "
+            f"(ids {first_few(surplus)}).\n\nHint: Z[numpy.isin(Z.ids, y.ids)]."
+        )
+    return np.fromiter((position[id_] for id_ in asked), np.int64, count=len(asked))
+
+
+def as_ids(given: Any) -> AnyArray:
+    """Read ids that a user gave.
+
+    Parameters
+    ----------
+    given : array-like
+        One id per individual.
+
+    Returns
+    -------
+    (n,) array
+        Ids; texts and numbers side by side stay what they are.
+
+    Examples
+    --------
+    >>> as_ids(["W1", "W2"]).tolist()
+    ['W1', 'W2']
+    """
+    ids = np.asarray(given)
+    if ids.dtype.kind == "U" and not all(isinstance(value, str) for value in given):
+        ids = np.array(given, dtype=object)
+    if ids.ndim != 1 or any(is_missing(value) for value in ids.tolist()):
+        raise InvalidParameterError(
+            "`ids` must be one known id per individual, in one dimension.\n\n"
+            "Hint: y.ids are those of the event histories."
+        )
+    return ids

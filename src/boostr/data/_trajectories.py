@@ -1,0 +1,296 @@
+"""``Trajectories``: what sensors have shown, when, and of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr.data._events import RecurrentEvents
+from boostr.data._memory import MemoryTransforms
+from boostr.data._path_build import Filling
+from boostr.data._path_flat import Given, read_arrays
+from boostr.data._path_read import read_table
+from boostr.data._path_source import open_source
+from boostr.data._path_write import write_samples
+
+
+class Trajectories(MemoryTransforms):
+    """Sensor series of many individuals, sliceable like a 1-D array.
+
+    Sensors are sampled at times that may differ between individuals and between sensors.
+    A value acts *after* its sample and holds until the next one of the same sensor:
+    piece ``k`` of an individual holds on ``(times[k], times[k + 1]]``, so that an event
+    never knows what was measured at the same moment or later; the last piece holds for
+    ever. Before the first sample the sensors are unknown, or have their first known value
+    if ``before="first"``. Make it with one of the constructors ``from_…``, which check
+    every rule and drop nothing; calling the class itself takes the arrays below as they
+    are.
+
+    Parameters
+    ----------
+    times : (n_samples,) float64 array
+        Times of the samples, individual after individual, sorted within each.
+    values : (n_sensors, n_samples) float64 array
+        What holds after each time, carried forward; NaN where unknown, and codes of
+        categories where a sensor has them.
+    offsets : (n + 1,) int64 array
+        Samples of individual ``i`` are ``times[offsets[i]:offsets[i + 1]]``.
+    names : tuple of str
+        Names of the sensors.
+    categories : tuple
+        For each sensor the categories in the order of their codes; None for numbers.
+    ids : (n,) array
+        Id of every individual; its position if no ids were given.
+    has_ids : bool
+        Whether ids were given.
+    id_name : str or None
+        Name of the column that the ids came from.
+    time_unit : str or None
+        Unit of the times: "s", "min", "h", "D", "W", or whatever the user called it.
+    origin : numpy.datetime64 or None
+        Moment of time 0, if the times were time stamps with a common origin.
+    before : {"unknown", "first"}
+        What holds before the first sample.
+
+    See Also
+    --------
+    RecurrentEvents : The event histories of the same individuals.
+    Panel : A table of features and the sensors, kept in step.
+
+    Notes
+    -----
+    ``Z[mask]``, ``Z[slice]`` and ``Z[positions]`` give another ``Trajectories``, as with
+    ``RecurrentEvents``. ``np.asarray(Z)`` is an object array that holds the values of
+    every individual. The arrays must not be changed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boostr.data import Trajectories
+    >>> df = pd.DataFrame(
+    ...     {"well": ["W1", "W1", "W2"], "day": [0.0, 4.0, 1.0], "torque": [5.0, 6.0, 7.0]}
+    ... )
+    >>> Z = Trajectories.from_long(df, id="well", time="day")
+    >>> Z
+    Trajectories(2 individuals, 1 sensor, 3 samples)
+    >>> Z.read([4.0, 5.0])[:, :, 0]
+    array([[5., 6.],
+           [7., 7.]])
+    """
+
+    @classmethod
+    def from_long(  # noqa: PLR0913 - all but the first four are by name
+        cls,
+        source: Any,
+        id: str,
+        time: str,
+        columns: Sequence[str] | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        interpolation: Literal["last", "linear"] = "last",
+        step: float | None = None,
+        before: Literal["unknown", "first"] = "unknown",
+        max_gap: float | None = None,
+        unit: str | None = None,
+        origin: Any = None,
+    ) -> Self:
+        """Read a table with one row per sample.
+
+        Individuals come out sorted by id, so the order of the rows does not matter;
+        rows that are sorted by id and time are read fastest.
+
+        Parameters
+        ----------
+        source : DataFrame, str or Path
+            From pandas, polars or anything else that narwhals reads; or the path of a
+            Parquet file or of a folder of them, which is read column by column and never
+            stands in memory as a whole.
+        id, time : str
+            Names of the columns. Times are numbers, durations or time stamps; they may
+            lie before the origin. Rows of one individual at the same time are one
+            sample, in which the later row wins where it knows the sensor.
+        columns : sequence of str, optional
+            The sensors, by default all other columns. Numbers and booleans are read as
+            numbers, texts and categories as categories; missing means not sampled.
+        ids : array-like, optional
+            All individuals that there should be, in the order wanted, for instance
+            ``y.ids``: those without any row are kept, with unknown sensors.
+        interpolation : {"last", "linear"}, default="last"
+            Between samples the last value holds, or numbers move in a line to the next
+            sample; then a value acts before it was measured. Lines are cut into pieces
+            that hold the value at their middle.
+        step : float, optional
+            The longest piece of a line, by default a quarter of the median time between
+            successive samples of an individual.
+        before : {"unknown", "first"}, default="unknown"
+            Before its first sample a sensor is unknown, or has its first known value.
+        max_gap : float, optional
+            How long a value holds at most without a new sample of the same sensor;
+            afterwards it is unknown. Lines are not drawn across longer gaps. By default
+            values hold for ever.
+        unit : {"s", "min", "m", "h", "D", "W"}, optional
+            Unit to which time stamps and durations are converted, days by default.
+            Numbers stay as they are, and any text is kept as the name of their unit.
+        origin : time stamp or str, optional
+            Moment of time 0, needed for time stamps: ``y.origin``; or the name of a
+            column that holds each row's own origin, where time is age.
+
+        Returns
+        -------
+        Trajectories
+            One entry per id.
+
+        Raises
+        ------
+        InvalidSensorsError
+            If a rule is broken; the message names the individuals.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame(
+        ...     {"well": [1, 1, 2], "day": [0, 4, 1], "torque": [5.0, None, 7.0]}
+        ... )
+        >>> Trajectories.from_long(df, id="well", time="day", columns=["torque"]).values
+        array([[5., 5., 7.]])
+        """
+        filling = Filling(
+            interpolation=interpolation, step=step, before=before, max_gap=max_gap
+        )
+        roles = {"id": id, "time": time, "sensors": columns}
+        table = open_source(source)
+        return cls(
+            **read_table(table, roles, ids=ids, filling=filling, unit=unit, origin=origin)
+        )
+
+    @classmethod
+    def from_flat(  # noqa: PLR0913 - all but the first four are by name
+        cls,
+        times: ArrayLike,
+        offsets: ArrayLike,
+        values: ArrayLike,
+        names: Sequence[str],
+        *,
+        categories: Given = None,
+        ids: ArrayLike | None = None,
+        interpolation: Literal["last", "linear"] = "last",
+        step: float | None = None,
+        before: Literal["unknown", "first"] = "unknown",
+        max_gap: float | None = None,
+    ) -> Self:
+        """Read the samples of all individuals from arrays.
+
+        Parameters
+        ----------
+        times : (n_samples,) array-like
+            Times of the samples, individual after individual.
+        offsets : (n + 1,) array-like of int
+            Individual ``i`` has ``times[offsets[i]:offsets[i + 1]]``.
+        values : (n_sensors, n_samples) array-like
+            What was measured; NaN where a sensor was not sampled. One sensor may come
+            in one dimension.
+        names : sequence of str
+            Names of the sensors.
+        categories : mapping or sequence, optional
+            Categories of the sensors that hold codes, by name; or for every sensor its
+            categories or None.
+        ids : (n,) array-like, optional
+            Id of every individual, its position by default.
+        interpolation, step, before, max_gap
+            As in `from_long`.
+
+        Returns
+        -------
+        Trajectories
+            One entry per individual; the arrays are copies.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Trajectories.from_flat([0, 4, 1], [0, 2, 3], [[5, 6, 7]], ["torque"])
+        Trajectories(2 individuals, 1 sensor, 3 samples)
+        """
+        filling = Filling(
+            interpolation=interpolation, step=step, before=before, max_gap=max_gap
+        )
+        return cls(
+            **read_arrays(
+                times,
+                offsets,
+                values,
+                names,
+                categories=categories,
+                ids=ids,
+                filling=filling,
+            )
+        )
+
+    @classmethod
+    def from_events(cls, events: RecurrentEvents) -> Self:
+        """Make the series of individuals without any sensor.
+
+        What the events themselves tell can then be added, for instance with
+        `time_since_event` and `events_in_window`.
+
+        Parameters
+        ----------
+        events : RecurrentEvents
+            Histories of the individuals.
+
+        Returns
+        -------
+        Trajectories
+            One entry per individual, without sensors and samples.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=[10.0, 7.0])
+        >>> Z = Trajectories.from_events(y).events_in_window(y, 5.0)
+        >>> Z.read([2.0, 4.0, 9.0])[0, :, 0]
+        array([0., 1., 0.])
+        """
+        return cls(
+            times=np.empty(0),
+            values=np.empty((0, 0)),
+            offsets=np.zeros(len(events) + 1, dtype=np.int64),
+            names=(),
+            categories=(),
+            ids=events.ids,
+            has_ids=events.has_ids,
+            id_name=events.id_name,
+            time_unit=events.time_unit,
+            origin=events.origin,
+        )
+
+    def to_long(self, *, backend: str | None = None) -> Any:
+        """Write a table with one row per piece.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``id_name`` (or "id"), "time" and the sensors, categories as texts.
+            Times are time stamps if the origin is known. ``from_long`` with the same
+            ``ids``, ``unit``, ``origin`` and ``before`` gives the same series back,
+            unless a value had become unknown again.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 4, 1], [0, 2, 3], [[5, 6, 7]], ["torque"])
+        >>> Z.to_long(backend="pandas")
+           id  time  torque
+        0   0   0.0     5.0
+        1   0   4.0     6.0
+        2   1   1.0     7.0
+        """
+        return write_samples(self, backend)

@@ -1,0 +1,136 @@
+"""Sensors as an estimator takes them: in step with the rows, known by name, in range."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import FloatArray
+from boostr._validation import first_few
+from boostr.basis import FittedSensorBasis
+from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.exceptions import InvalidSensorsError, SensorRangeWarning
+
+__all__ = ["SensorLayout", "check_reach", "count_strange", "split_panel", "warn_of_strange"]
+
+_NOTEWORTHY = 0.01  # share of samples out of range from which a warning is due
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensorLayout:
+    """Names, categories and clock of the sensors that a model was trained with."""
+
+    names: tuple[str, ...]
+    categories: Mapping[str, tuple[Any, ...]]  # of the categorical ones
+    time_unit: str | None
+    origin: np.datetime64 | None
+
+    @classmethod
+    def learn(cls, sensors: Trajectories) -> SensorLayout:
+        """Remember what sensors there are."""
+        pairs = zip(sensors.names, sensors.categories, strict=True)
+        categories = {name: known for name, known in pairs if known is not None}
+        return cls(sensors.names, categories, sensors.time_unit, sensors.origin)
+
+    def apply(self, sensors: Trajectories) -> Trajectories:
+        """Return other sensors in the same order and with the same codes."""
+        missing = [name for name in self.names if name not in sensors.names]
+        if missing:
+            raise InvalidSensorsError(
+                f"The model needs all sensors that it was fitted with, but {len(missing)} "
+                f"are missing ({first_few(missing)}).\n\n"
+                f"Hint: the sensors given are {first_few(sensors.names)}."
+            )
+        if (sensors.time_unit, sensors.origin) != (self.time_unit, self.origin):
+            raise InvalidSensorsError(
+                "Sensors must count time in the unit and from the origin of training, but "
+                f"these count in {sensors.time_unit!r} from {sensors.origin} and training "
+                f"in {self.time_unit!r} from {self.origin}.\n\n"
+                "Hint: read them with the same unit=… and origin=…"
+            )
+        return sensors.select(list(self.names)).encode(self.categories)
+
+
+def split_panel(X: Any, Z: Any, y: RecurrentEvents | None = None) -> tuple[Any, Any]:
+    """Return features and sensors in step with each other, and with ``y`` where given."""
+    if isinstance(X, Panel):
+        if Z is not None:
+            raise InvalidSensorsError(
+                "Sensors must come once, but they come in the Panel and as `Z`.\n\n"
+                "Hint: fit(Panel(X, Z), y) or fit(X, y, Z=Z)."
+            )
+        X, Z = X.X, X.Z
+    if Z is None:
+        return X, None
+    if y is not None and isinstance(Z, Trajectories):
+        _check_clock(Z, y)
+        if Z.has_ids and y.has_ids and not np.array_equal(Z.ids, y.ids):
+            Z = Z.align(y.ids)
+    panel = Panel(X if hasattr(X, "shape") else np.asarray(X), Z)
+    return panel.X, panel.Z
+
+
+def check_reach(sensors: Trajectories, until: FloatArray) -> None:
+    """Refuse times after the last sample of an individual."""
+    late = np.flatnonzero(sensors.last_times < until)
+    if late.size:
+        raise InvalidSensorsError(
+            "Sensors must reach as far as the times asked for, but they end before for "
+            f"{late.size} of {len(sensors)} individuals "
+            f"(ids {first_few(sensors.ids[late])}).\n\n"
+            "Hint: Z.followed_by(future) adds what is planned; hold_last=True goes on with "
+            "the last values."
+        )
+
+
+def count_strange(
+    basis: FittedSensorBasis, given: Trajectories, used: Trajectories
+) -> dict[str, dict[str, int]]:
+    """Count samples below, above and outside of what training has seen, by sensor."""
+    counts = {}
+    unseen = given.count_unseen(
+        {sensor.name: sensor.categories for sensor in basis.sensors if sensor.categories}
+    )
+    for place, sensor in enumerate(basis.sensors):
+        values = used.values[place]
+        counts[sensor.name] = {
+            "samples": values.size,
+            "unknown": int(np.isnan(values).sum()),
+            "below": int((values < sensor.low).sum()) if sensor.order else 0,
+            "above": int((values > sensor.high).sum()) if sensor.order else 0,
+            "unseen": int(unseen.get(sensor.name, 0)),
+        }
+    return counts
+
+
+def warn_of_strange(counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Warn of sensors of which more than one sample in a hundred is out of range."""
+    lines = []
+    for name, count in counts.items():
+        n_strange = count["below"] + count["above"] + count["unseen"]
+        if n_strange > _NOTEWORTHY * max(count["samples"], 1):
+            lines.append(
+                f"{name!r} in {n_strange} of {count['samples']} samples ({count['below']} "
+                f"below, {count['above']} above, {count['unseen']} in unseen categories)"
+            )
+    if lines:
+        warnings.warn(
+            "Sensors are outside of what training has seen: " + "; ".join(lines) + ". "
+            "Numbers count as the nearest value seen, unseen categories as unknown.",
+            SensorRangeWarning,
+            stacklevel=5,
+        )
+
+
+def _check_clock(sensors: Trajectories, events: RecurrentEvents) -> None:
+    if sensors.origin != events.origin or sensors.time_unit != events.time_unit:
+        raise InvalidSensorsError(
+            "Sensors and events must count time in the same unit from the same origin, but "
+            f"the sensors count in {sensors.time_unit!r} from {sensors.origin} and the "
+            f"events in {events.time_unit!r} from {events.origin}.\n\n"
+            "Hint: Trajectories.from_long(…, unit=y.time_unit, origin=y.origin)."
+        )
