@@ -21,14 +21,17 @@ INNER = {
     "Basis",
     "CalendarClock",
     "ClockedEvents",
+    "ClockedPaths",
     "Ensemble",
     "FittedBasis",
+    "FittedSensorBasis",
     "OperationalClock",
     "PiecewiseBasis",
     "RiskTable",
+    "Sensor",
 }
 # Families of leaf functions: users make them, only the engine calls their methods.
-FAMILIES = {"PowerBasis", "SplineBasis", "StepBasis"}
+FAMILIES = {"PowerBasis", "SensorBasis", "SplineBasis", "StepBasis"}
 # numpydoc's codes: a missing docstring, summary, parameters, return value.
 OBLIGATORY = {"GL08", "SS01", "SS03", "PR01", "PR02", "PR07", "RT03"}
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.ensemble import gain_importance
 from boostr._engine.penalty import reprice
-from boostr._engine.selection import Task, ValidatedRun, validate
+from boostr._engine.selection import Task, validate
+from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray, IndexArray
 
-__all__ = ["Screening", "screen", "sensor_usefulness"]
+__all__ = ["Screening", "rise_without", "screen"]
 
 _USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
 _PROHIBITIVE = 10.0  # times the price of a useful sensor
@@ -45,28 +47,29 @@ def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Scr
     run = validate(trial, growth, folds, "screening")
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
-    gain, error = sensor_usefulness(task, run)
-    is_useful = gain > _USEFUL * error
-    is_useful[task.problem.groups.prices == 0.0] = True  # the baseline stays
+    groups = task.problem.groups
+    rise, error = rise_without(task.stats, groups.starts, run.out_of_fold)
+    is_useful = rise > _USEFUL * error
+    is_useful[groups.prices == 0.0] = True  # the baseline stays
     return Screening(useful.astype(np.int32), np.where(is_useful, 1.0, _PROHIBITIVE))
 
 
-def sensor_usefulness(task: Task, run: ValidatedRun) -> tuple[FloatArray, FloatArray]:
+def rise_without(
+    stats: SufficientStats, starts: IndexArray, out_of_fold: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return how much the held-out loss rises without each group, and its standard error.
 
-    The loss is summed over individuals; a group is left out of their out-of-fold
-    coefficients.
+    The loss is summed over individuals; a group, from one of ``starts`` to the next, is
+    left out of their out-of-fold coefficients.
     """
-    known = np.flatnonzero(~np.isnan(run.out_of_fold[:, 0]))
-    theta, linear = run.out_of_fold[known], task.stats.linear[known]
-    gradient = task.stats.multiply(theta, known) - linear
-    starts = task.problem.groups.starts
+    known = np.flatnonzero(~np.isnan(out_of_fold[:, 0]))
+    theta = out_of_fold[known]
+    gradient = stats.multiply(theta, known) - stats.linear[known]
     rises = np.empty((len(starts) - 1, len(known)))
-    for group in range(len(starts) - 1):
+    for group, (begin, end) in enumerate(pairwise(starts)):
         change = np.zeros_like(theta)
-        terms = slice(starts[group], starts[group + 1])
-        change[:, terms] = -theta[:, terms]
-        curved = task.stats.multiply(change, known)
+        change[:, begin:end] = -theta[:, begin:end]
+        curved = stats.multiply(change, known)
         rises[group] = np.sum(change * (gradient + 0.5 * curved), axis=1)
     return rises.sum(axis=1), rises.std(axis=1) * np.sqrt(len(known))
 

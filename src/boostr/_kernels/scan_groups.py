@@ -241,7 +241,7 @@ def _search_run(
     n_terms = penalty.shape[0]
     matrix, work = np.empty((n_terms, n_terms)), np.empty((n_terms + 5, n_terms))
     betas = np.stack((own, own))
-    first = np.argmax(bounds)
+    first = int(np.argmax(bounds))
     best_place = -1
     for turn in range(bounds.shape[0] + 1):
         place = first if turn == 0 else turn - 1

@@ -9,7 +9,7 @@ from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.scan_groups import look_ahead, scan_groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["find_best_split"]
 
@@ -177,7 +177,7 @@ def _order_features(
     groups: Groups,
     min_count: float,
     own: FloatArray,
-) -> IndexArray:
+) -> PositionArray:
     """Return the positions of features, the most promising first."""
     promises = np.empty(features.shape[0])
     for slot in range(features.shape[0]):
@@ -266,7 +266,7 @@ def find_best_split(
     best_missing_left = False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
-    slots = np.arange(features.shape[0])
+    slots: PositionArray = np.arange(features.shape[0])
     if solver == GROUPED:
         slots = _order_features(
             histograms, features, n_values, totals, penalty, groups, min_count, value
@@ -290,7 +290,7 @@ def find_best_split(
         )
         if reduction > best:
             best = reduction
-            best_slot = slot
+            best_slot = int(slot)
             best_bin = bin_index
             best_missing_left = missing_left
     if best_slot < 0:

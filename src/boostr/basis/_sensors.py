@@ -35,6 +35,7 @@ from boostr.exceptions import InvalidParameterError
 __all__ = ["FittedSensorBasis", "Sensor", "SensorBasis"]
 
 _NEGLIGIBLE = 1e-6  # shares of the largest variance below which a direction is left out
+_N_CELLS = 50  # in which the time at different values is remembered
 _BLOCK = 4096  # individuals whose atoms are looked at together, to bound the memory
 
 
@@ -51,6 +52,7 @@ class Sensor:
     order: int  # 0 for categories
     transform: FloatArray  # (n_atoms, n_functions)
     mean: FloatArray  # (n_atoms,) over the training data
+    shares: FloatArray  # of the time observed, in equal cells of the range or by category
     categories: tuple[Any, ...] | None = None
 
     @property
@@ -296,10 +298,7 @@ class SensorBasis:
             )
             n_atoms = max(len(knots) - order, 0)
         if n_atoms < 2 or not weights.sum() > 0.0:
-            nothing = np.empty((0, 0))
-            return Sensor(
-                paths.names[sensor], np.empty(0), 0, nothing, np.empty(0), categories
-            )
+            return _silent_sensor(paths.names[sensor], categories)
         atoms = np.empty((len(values), n_atoms))
         bare = SensorAtoms(
             starts=np.array([0, n_atoms], dtype=np.int32),
@@ -313,7 +312,10 @@ class SensorBasis:
         transform = (
             np.eye(n_atoms) if self.baseline is None else _whiten(atoms, mean, weights)
         )
-        return Sensor(paths.names[sensor], knots, order, transform, mean, categories)
+        shares = mean if order == 0 else _share_out(values, weights, knots[0], knots[-1])
+        return Sensor(
+            paths.names[sensor], knots, order, transform, mean, shares, categories
+        )
 
     def _place_knots(self, name: str, sample: Exposure, sensor: int) -> FloatArray:
         low, high = sample.lows[sensor], sample.highs[sensor]
@@ -341,6 +343,20 @@ def _whiten(atoms: FloatArray, mean: FloatArray, weights: FloatArray) -> FloatAr
     scaled = directions[:, is_used] / np.sqrt(variances[is_used])
     # Atoms sum to one where the sensor is known: so written, unknown ones give zero.
     return np.asarray(scaled - np.outer(np.ones(len(mean)), mean @ scaled))
+
+
+def _share_out(
+    values: FloatArray, weights: FloatArray, low: float, high: float
+) -> FloatArray:
+    """Return the share of the weight in equal cells from low to high."""
+    amounts, _ = np.histogram(values, bins=_N_CELLS, range=(low, high), weights=weights)
+    return np.asarray(amounts / weights.sum())
+
+
+def _silent_sensor(name: str, categories: tuple[Any, ...] | None) -> Sensor:
+    """Return a sensor without functions: it is constant, or was never known."""
+    nothing = np.empty(0)
+    return Sensor(name, nothing, 0, np.empty((0, 0)), nothing, nothing, categories)
 
 
 def _join(parts: Sequence[FloatArray]) -> FloatArray:

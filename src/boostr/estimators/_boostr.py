@@ -5,45 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.ensemble import Ensemble, gain_importance
-from boostr._engine.penalty import sensor_problem, time_problem
 from boostr._engine.selection import Task
-from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
-from boostr._engine.training import Trained, Validation, train
-from boostr._engine.tree import LeafProblem
-from boostr._typing import FloatArray
-from boostr.basis import (
-    Basis,
-    CalendarClock,
-    FittedBasis,
-    FittedSensorBasis,
-    OperationalClock,
-    SensorBasis,
-)
+from boostr._engine.training import Validation, train
+from boostr.basis import Basis
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.estimators._checks import check_times
-from boostr.estimators._curves import CurvePredictor, use_threads
+from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
-from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
+from boostr.estimators._out_of_fold import OutOfFoldPredictor
+from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._results import describe_results
 from boostr.estimators._sensors import SensorLayout, split_panel
 from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
+from boostr.estimators._statistics import compute_statistics
 from boostr.estimators._training_data import TrainingData, check_training_data
-from boostr.exceptions import (
-    InvalidEventsError,
-    InvalidParameterError,
-    InvalidSensorsError,
-)
 
 __all__ = ["BoostR"]
 
 
-class BoostR(CurvePredictor):
+class BoostR(OutOfFoldPredictor):
     """Gradient boosted trees for recurrent events.
 
     Learns from event histories, static features and sensors how many events an individual
@@ -145,6 +129,9 @@ default="constant"
         each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble.
     train_loss_ : ndarray or None
         Training loss after each tree, where one model was grown on everybody.
+    sensor_usefulness_ : dict or None
+        For each sensor the rise of the held-out loss per individual when its effects are
+        left out, and the standard error of that; None without sensors or validation.
     ensemble_ : boostr.Ensemble
         Clock, functions of time, bins and trees.
     clock_ : object
@@ -317,67 +304,26 @@ default="constant"
         ):
             data = self._check_data(X, y, Z, sample_weight)
             progress.announce("statistics")
-            basis, stats, problem = self._compute_statistics(data)
+            prepared = compute_statistics(vars(self), data)
             progress.announce("bins")
             mapper = self._find_bins(data)
             binned = mapper.transform(data.features, n_threads)
             settings = boosting_params(vars(self))
             task = Task(
-                stats,
+                prepared.stats,
                 binned,
-                problem,
+                prepared.problem,
                 settings,
                 self.n_estimators,
                 n_threads,
                 progress.report,
             )
             shapes = list_shapes(vars(self), has_sensors=data.sensors is not None)
-            term = proportional_term(basis)
+            term = proportional_term(prepared.basis)
             trained = train(task, shapes, self._scheme(), term)
-        self.ensemble_ = Ensemble(
-            self.clock_, basis, mapper, self.horizon_, trained.members
-        )
-        self._store_results(trained, data)
+        for name, value in describe_results(prepared, mapper, trained, data).items():
+            setattr(self, name, value)
         return self
-
-    def predict_out_of_fold(
-        self, times: ArrayLike, Z: Trajectories | None = None
-    ) -> FloatArray:
-        """Predict each training individual by the models that have not seen it.
-
-        Parameters
-        ----------
-        times : float or array-like of shape (m,)
-            Times, from 0 on.
-        Z : Trajectories, default=None
-            The sensors of the training individuals, in the order of `y`, for a model that
-            was fitted with them.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            Expected number (or cost) of events in (0, t] of the training individuals; NaN
-            for those that no model has left out.
-        """
-        check_is_fitted(self)
-        checked = check_times(times)
-        if self.out_of_fold_coefficients_ is None:
-            raise InvalidParameterError(
-                "Out-of-fold predictions need validation, but this model was fitted "
-                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
-            )
-        known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
-        result = np.full((len(known), len(checked)), np.nan)
-        sensors = self._check_sensors(Z)
-        if sensors is not None and len(sensors) != len(known):
-            raise InvalidSensorsError(
-                "`Z` must hold the sensors of all training individuals, but it has "
-                f"{len(sensors)} for {len(known)}.\n\nHint: pass what `fit` was given."
-            )
-        sensors = None if sensors is None else sensors[known]
-        curves = self._curves(self.out_of_fold_coefficients_[known], sensors)
-        result[known] = curves.values(self.clock_.read(checked))
-        return result
 
     def __sklearn_tags__(self) -> Any:
         """Say what data the estimator takes, for scikit-learn."""
@@ -415,40 +361,6 @@ default="constant"
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
         return check_training_data(table, self.encoder_, y, sensors, sample_weight)
 
-    def _compute_statistics(
-        self, data: TrainingData
-    ) -> tuple[FittedBasis | FittedSensorBasis, SufficientStats, LeafProblem]:
-        """Fit the clock, place the functions of time and compute all statistics."""
-        with np.errstate(over="ignore", invalid="ignore"):  # checked once, at the end
-            return self._compute_unchecked(data)
-
-    def _compute_unchecked(
-        self, data: TrainingData
-    ) -> tuple[FittedBasis | FittedSensorBasis, SufficientStats, LeafProblem]:
-        pooled = OperationalClock.from_events(data.events, data.weights)
-        self.clock_ = CalendarClock() if self.clock == "calendar" else pooled
-        has_events = isinstance(pooled, OperationalClock)
-        self.reference_clock_ = pooled if has_events else CalendarClock(speed=0.0)
-        self.horizon_ = float(data.events.window_stop.max())
-        clocked = put_on_clock(data.events, self.clock_, data.sensors)
-        is_weighted = bool(np.any(data.weights != 1.0))
-        weights = data.weights if is_weighted else None
-        if data.sensors is None:
-            basis = resolve_basis(self.leaf).place(clocked, self.loss)
-            stats = compute_suffstats(clocked, basis, self.loss, weights)
-            _check_finite(stats)
-            problem = time_problem(basis, self.loss, clocked.horizon, self.gamma2)
-            return basis, stats, problem
-        family = SensorBasis(
-            self.n_knots, self.spline_order, resolve_baseline(self.baseline)
-        )
-        sensor_basis = family.place(clocked, self.loss, weights)
-        stats = compute_suffstats(clocked, sensor_basis, self.loss, weights)
-        _check_finite(stats)
-        settings = (self.loss, clocked.horizon, self.gamma2, self.sensor_penalty)
-        problem = sensor_problem(sensor_basis, stats, data.weights, *settings)
-        return sensor_basis, stats, problem
-
     def _find_bins(self, data: TrainingData) -> BinMapper:
         return BinMapper.from_quantiles(
             data.features,
@@ -459,33 +371,3 @@ default="constant"
 
     def _scheme(self) -> Validation:
         return Validation(self.validation, self.n_folds, self.average_folds)
-
-    def _store_results(self, trained: Trained, data: TrainingData) -> None:
-        n_features = data.features.shape[1]
-        scaled, gains, counts = gain_importance(trained.members, n_features)
-        total = scaled.sum()
-        self.feature_importances_ = scaled / total if total > 0 else scaled
-        self.feature_gains_ = gains
-        self.split_counts_ = counts
-        self.n_estimators_ = self.ensemble_.n_rounds
-        self.train_loss_ = trained.train_loss
-        self.validation_results_ = [
-            {
-                "label": run.label,
-                "curve": run.curve,
-                "n_trees": run.n_rounds,
-                "loss": float(run.curve.min()),
-                "weight": float(weight),
-            }
-            for run, weight in zip(trained.runs, trained.weights, strict=True)
-        ]
-        self.out_of_fold_coefficients_ = trained.spread_out_of_fold(data.is_used)
-
-
-def _check_finite(stats: SufficientStats) -> None:
-    """Refuse statistics that ran over; only costs or weights beyond reason do that."""
-    if not (np.isfinite(stats.linear).all() and np.isfinite(stats.quadratic).all()):
-        raise InvalidEventsError(
-            "Statistics of the events must be finite, but costs, weights or times are too "
-            "large for that.\n\nHint: give them in a larger unit, for instance thousands."
-        )

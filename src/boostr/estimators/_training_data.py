@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._typing import BoolArray, FloatArray
@@ -25,6 +26,11 @@ class TrainingData:
     weights: FloatArray  # (n_used,)
     sensors: Trajectories | None  # of the same individuals
     is_used: BoolArray  # (n,)
+
+    @property
+    def uneven_weights(self) -> FloatArray | None:
+        """The weights, unless all are 1."""
+        return None if bool(np.all(self.weights == 1.0)) else self.weights
 
 
 def check_training_data(

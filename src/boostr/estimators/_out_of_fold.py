@@ -1,0 +1,60 @@
+"""Predictions of training individuals by models that have not seen them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._typing import FloatArray
+from boostr.data import Trajectories
+from boostr.estimators._checks import check_times
+from boostr.estimators._curves import CurvePredictor
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+
+__all__ = ["OutOfFoldPredictor"]
+
+
+class OutOfFoldPredictor(CurvePredictor):
+    """Curves of training individuals from the folds that held them out."""
+
+    out_of_fold_coefficients_: FloatArray | None
+
+    def predict_out_of_fold(
+        self, times: ArrayLike, Z: Trajectories | None = None
+    ) -> FloatArray:
+        """Predict each training individual by the models that have not seen it.
+
+        Parameters
+        ----------
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+        Z : Trajectories, default=None
+            The sensors of the training individuals, in the order of `y`, for a model that
+            was fitted with them.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Expected number (or cost) of events in (0, t] of the training individuals; NaN
+            for those that no model has left out.
+        """
+        check_is_fitted(self)
+        checked = check_times(times)
+        if self.out_of_fold_coefficients_ is None:
+            raise InvalidParameterError(
+                "Out-of-fold predictions need validation, but this model was fitted "
+                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
+            )
+        known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
+        result = np.full((len(known), len(checked)), np.nan)
+        sensors = self._check_sensors(Z)
+        if sensors is not None and len(sensors) != len(known):
+            raise InvalidSensorsError(
+                "`Z` must hold the sensors of all training individuals, but it has "
+                f"{len(sensors)} for {len(known)}.\n\nHint: pass what `fit` was given."
+            )
+        sensors = None if sensors is None else sensors[known]
+        curves = self._curves(self.out_of_fold_coefficients_[known], sensors)
+        result[known] = curves.values(self.clock_.read(checked))
+        return result

@@ -1,0 +1,71 @@
+"""What a fit leaves behind: the fitted attributes of `BoostR`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.ensemble import Ensemble, gain_importance
+from boostr._engine.screening import rise_without
+from boostr._engine.training import Trained
+from boostr.basis import FittedSensorBasis
+from boostr.estimators._statistics import Prepared
+from boostr.estimators._training_data import TrainingData
+
+__all__ = ["describe_results"]
+
+
+def describe_results(
+    prepared: Prepared, mapper: BinMapper, trained: Trained, data: TrainingData
+) -> dict[str, Any]:
+    """Return the fitted attributes by name."""
+    ensemble = Ensemble(
+        prepared.clock, prepared.basis, mapper, prepared.horizon, trained.members
+    )
+    n_features = data.features.shape[1]
+    scaled, gains, counts = gain_importance(trained.members, n_features)
+    total = scaled.sum()
+    return {
+        "clock_": prepared.clock,
+        "reference_clock_": prepared.reference_clock,
+        "horizon_": prepared.horizon,
+        "ensemble_": ensemble,
+        "n_estimators_": ensemble.n_rounds,
+        "feature_importances_": scaled / total if total > 0 else scaled,
+        "feature_gains_": gains,
+        "split_counts_": counts,
+        "sensor_usefulness_": _measure_usefulness(prepared, trained),
+        "train_loss_": trained.train_loss,
+        "validation_results_": _describe_runs(trained),
+        "out_of_fold_coefficients_": trained.spread_out_of_fold(data.is_used),
+    }
+
+
+def _describe_runs(trained: Trained) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": run.label,
+            "curve": run.curve,
+            "n_trees": run.n_rounds,
+            "loss": float(run.curve.min()),
+            "weight": float(weight),
+        }
+        for run, weight in zip(trained.runs, trained.weights, strict=True)
+    ]
+
+
+def _measure_usefulness(
+    prepared: Prepared, trained: Trained
+) -> dict[str, tuple[float, float]] | None:
+    """Return the rise of the held-out loss without each sensor, and its standard error."""
+    basis = prepared.basis
+    if not isinstance(basis, FittedSensorBasis) or trained.out_of_fold is None:
+        return None
+    rises, errors = rise_without(prepared.stats, basis.starts, trained.out_of_fold)
+    n_known = int(np.sum(~np.isnan(trained.out_of_fold[:, 0])))
+    return {
+        sensor.name: (float(rise) / n_known, float(error) / n_known)
+        for sensor, rise, error in zip(basis.sensors, rises, errors, strict=True)
+    }
