@@ -12,7 +12,7 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.selection import Task
 from boostr._engine.training import Validation, train
 from boostr.basis import Basis
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._out_of_fold import OutOfFoldPredictor
@@ -300,7 +300,7 @@ default="constant"
         with (
             forget_if_interrupted(self._forget),
             use_threads(self.n_jobs) as n_threads,
-            self._progress() as progress,
+            self._progress(has_sensors=Z is not None or isinstance(X, Panel)) as progress,
         ):
             data = self._check_data(X, y, Z, sample_weight)
             progress.announce("statistics")
@@ -339,9 +339,13 @@ default="constant"
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _progress(self) -> Progress:
-        # One more than the shapes: the best one is tried with all terms.
-        n_runs = 1 if self.validation is None else len(list_shapes(vars(self))) + 1
+    def _progress(self, *, has_sensors: bool) -> Progress:
+        n_runs = 1
+        if self.validation is not None:
+            # One more than the shapes: the best one with all terms, or all features; and a
+            # first run that judges features and sensors.
+            n_shapes = len(list_shapes(vars(self), has_sensors=has_sensors))
+            n_runs = n_shapes + (2 if has_sensors else 1)
         return Progress(
             is_shown=self.verbose > 0, n_runs=n_runs, n_rounds=self.n_estimators
         )

@@ -1,0 +1,194 @@
+"""What inspection reads off a fitted estimator, whichever class it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from boostr._engine.ensemble import Ensemble
+from boostr._typing import FloatArray
+from boostr.basis import Clock, FittedSensorBasis, Sensor
+from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+
+__all__ = [
+    "FittedModel",
+    "SensorTerms",
+    "check_model",
+    "find_code",
+    "find_feature",
+    "find_sensor",
+    "mean_speed",
+    "observed_span",
+    "read_features",
+    "sensor_basis",
+    "split_sensors",
+    "sum_trees",
+    "time_unit",
+]
+
+
+class Encoder(Protocol):
+    """Static features as numbers."""
+
+    names: tuple[str, ...]
+    categories: tuple[list[Any] | None, ...]
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return all columns as numbers."""
+        ...
+
+
+class Layout(Protocol):
+    """The sensors of training."""
+
+    names: tuple[str, ...]
+    categories: Mapping[str, tuple[Any, ...]]
+    time_unit: str | None
+
+    def apply(self, sensors: Trajectories) -> Trajectories:
+        """Return other sensors in the same order and with the same codes."""
+        ...
+
+
+class FittedModel(Protocol):
+    """A fitted `BoostR`, or anything with the same attributes."""
+
+    ensemble_: Ensemble
+    clock_: Clock
+    encoder_: Encoder
+    sensor_layout_: Layout | None
+    horizon_: float
+    feature_importances_: FloatArray
+    monotone: bool
+
+    def score(
+        self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None
+    ) -> float:
+        """Tell how much better the predictions explain events than the average does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensorTerms:
+    """A sensor and the place of its functions among all terms of the model."""
+
+    sensor: Sensor
+    place: int
+    terms: slice
+
+
+def check_model(model: Any) -> FittedModel:
+    """Return the model if it is fitted, and one that can be inspected."""
+    if hasattr(model, "ensemble_") and hasattr(model, "encoder_"):
+        fitted: FittedModel = model
+        return fitted
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    raise InvalidParameterError(
+        f"`model` must be a fitted BoostR, but it is a {type(model).__name__}.\n\n"
+        "Hint: search.best_estimator_ is the model of a search, pipeline[-1] that of a "
+        "pipeline."
+    )
+
+
+def read_features(model: FittedModel, X: Any) -> FloatArray:
+    """Return static features as numbers; the sensors of a panel are not looked at."""
+    table = X.X if isinstance(X, Panel) else X
+    if not hasattr(table, "columns"):
+        table = check_array(table, dtype=None, ensure_all_finite=False)
+    validate_data(model, table, reset=False, skip_check_array=True)
+    return model.encoder_.transform(table)
+
+
+def split_sensors(X: Any, Z: Trajectories | None) -> tuple[Any, Trajectories | None]:
+    """Return features and sensors in step with each other."""
+    if isinstance(X, Panel):
+        if Z is not None:
+            raise InvalidSensorsError(
+                "Sensors must come once, but they come in the Panel and as `Z`.\n\n"
+                "Hint: leave out `Z`, or pass panel.X."
+            )
+        return X.X, X.Z
+    if Z is None:
+        return X, None
+    panel = Panel(X if hasattr(X, "shape") else np.asarray(X), Z)
+    return panel.X, panel.Z
+
+
+def sensor_basis(model: FittedModel) -> FittedSensorBasis:
+    """Return the functions of a model's sensors."""
+    basis = model.ensemble_.basis
+    if isinstance(basis, FittedSensorBasis):
+        return basis
+    raise InvalidSensorsError(
+        "The model must have sensors, but it was fitted without.\n\n"
+        "Hint: fit(X, y, Z=Z) learns from sensors; model.feature_importances_ ranks static "
+        "features."
+    )
+
+
+def find_sensor(model: FittedModel, sensor: Any) -> SensorTerms:
+    """Return the sensor of a name or position."""
+    basis = sensor_basis(model)
+    names = [each.name for each in basis.sensors]
+    place = _find(sensor, names, "sensor", "sensors")
+    begin, end = basis.starts[place], basis.starts[place + 1]
+    return SensorTerms(basis.sensors[place], place, slice(int(begin), int(end)))
+
+
+def find_feature(model: FittedModel, feature: Any) -> int:
+    """Return the column of a name or position."""
+    return _find(feature, model.encoder_.names, "feature", "features")
+
+
+def find_code(value: Any, categories: Sequence[Any], owner: str) -> float:
+    """Return the code of a category."""
+    if value in categories:
+        return float(list(categories).index(value))
+    raise InvalidParameterError(
+        f"{value!r} must be a category of {owner}, but it is not.\n\n"
+        f"Hint: the categories are {', '.join(map(repr, categories))}."
+    )
+
+
+def time_unit(model: FittedModel) -> str | None:
+    """Return the unit of time, where the model knows it."""
+    layout = model.sensor_layout_
+    own: str | None = getattr(model, "time_unit_", None)
+    return own if own is not None or layout is None else layout.time_unit
+
+
+def observed_span(model: FittedModel) -> tuple[float, float]:
+    """Return from when to when training individuals were observed, at most."""
+    return float(getattr(model.clock_, "origin", 0.0)), float(model.horizon_)
+
+
+def mean_speed(model: FittedModel) -> float:
+    """Return how much time passes on the model's clock per unit of time, on average."""
+    begin, end = observed_span(model)
+    passed = np.diff(model.clock_.read(np.array([begin, end])))[0]
+    return float(passed / (end - begin))
+
+
+def sum_trees(model: FittedModel, features: FloatArray) -> FloatArray:
+    """Return the coefficients of individuals, (n, n_terms)."""
+    return model.ensemble_.coefficients(features, int(numba.get_num_threads()))
+
+
+def _find(wanted: Any, names: Sequence[str], noun: str, plural: str) -> int:
+    if isinstance(wanted, str) and wanted in names:
+        return list(names).index(wanted)
+    is_position = isinstance(wanted, Integral) and not isinstance(wanted, bool)
+    if is_position and 0 <= int(wanted) < len(names):
+        return int(wanted)
+    raise InvalidParameterError(
+        f"The model must know the {noun} {wanted!r}, but it does not.\n\n"
+        f"Hint: its {plural} are {', '.join(map(repr, names))}."
+    )
