@@ -55,6 +55,7 @@ nojit: $(VENV)/.developer  ## the same kernels as plain Python, and the share of
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.sensors
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -19,7 +19,7 @@ import numpy as np
 REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
 
-_PACKAGES = ("numpy", "numba", "scikit-learn", "lightgbm", "xgboost")
+_PACKAGES = ("numpy", "numba", "scikit-learn", "polars", "lightgbm", "xgboost", "lifelines")
 
 Task = Callable[[], object]
 

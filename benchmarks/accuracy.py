@@ -10,13 +10,14 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from benchmarks._timing import format_table, record
-from benchmarks.libraries import LEARNERS
+from benchmarks.libraries import LEARNERS, Learner
 from benchmarks.problems import PROBLEMS, Problem
-from boostr.simulate import integrated_squared_error
+from boostr.simulate import Simulation, integrated_squared_error
 
 RESULTS_FILE = "accuracy.jsonl"
 N_TIMES = 201  # of the trapezoid rule
@@ -43,14 +44,14 @@ class Score:
         return f"{self.mean:.2f} ± {self.standard_error:.2f}"
 
 
-def score_once(problem: Problem, learner_name: str, repetition: int) -> tuple[float, float]:
+def score_once(
+    learner: Learner, train: Simulation, test: Simulation
+) -> tuple[float, float]:
     """Return the mean error over fresh individuals and the seconds it took."""
-    train, test = problem.draw(repetition)
     times = np.linspace(0.0, test.horizon, N_TIMES)
     start = time.perf_counter()
-    learner = LEARNERS[learner_name](problem, train, repetition)
-    learner.fit(train.X, train.y)
-    predicted = learner.predict_cumulative(test.X, times)
+    learner.fit(train.X, train.y, *_list_sensors(train))
+    predicted = learner.predict_cumulative(test.X, times, *_list_sensors(test))
     seconds = time.perf_counter() - start
     errors = integrated_squared_error(predicted, test.truth(times), times)
     return float(errors.mean()), seconds
@@ -62,24 +63,33 @@ def score_problem(
     """Run all learners on the same repetitions of a data set."""
     scores = {}
     for name in learner_names:
-        runs = [score_once(problem, name, index) for index in range(repetitions)]
+        runs = []
+        for repetition in range(repetitions):
+            train, test = problem.draw(repetition)
+            learner = LEARNERS[name](problem, train, repetition)
+            runs.append(score_once(learner, train, test))
         errors, seconds = zip(*runs, strict=True)
         scores[name] = Score(errors, sum(seconds))
-        record(
-            RESULTS_FILE,
-            name="accuracy",
-            dataset=problem.name,
-            learner=name,
-            n_train=problem.n_train,
-            n_test=problem.n_test,
-            errors=errors,
-            mean=scores[name].mean,
-            standard_error=scores[name].standard_error,
-            must_reach=problem.must_reach,
-            aim=problem.aim,
-            seconds=scores[name].seconds,
-        )
+        record_score(RESULTS_FILE, problem, name, scores[name])
     return scores
+
+
+def record_score(file_name: str, problem: Problem, learner_name: str, score: Score) -> None:
+    """Append the errors of one learner on one data set to a file of results."""
+    record(
+        file_name,
+        name="accuracy",
+        dataset=problem.name,
+        learner=learner_name,
+        n_train=problem.n_train,
+        n_test=problem.n_test,
+        errors=score.errors,
+        mean=score.mean,
+        standard_error=score.standard_error,
+        must_reach=problem.must_reach,
+        aim=problem.aim,
+        seconds=score.seconds,
+    )
 
 
 def describe_problem(problem: Problem, scores: dict[str, Score]) -> str:
@@ -113,6 +123,11 @@ def describe_all(results: dict[str, dict[str, Score]]) -> str:
     rows.append(["must reach", *[f"{PROBLEMS[name].must_reach:.1f}" for name in results]])
     rows.append(["aim", *[f"{PROBLEMS[name].aim:.1f}" for name in results]])
     return format_table(["mean ISE ± s.e.", *results], rows)
+
+
+def _list_sensors(simulation: Simulation) -> list[Any]:
+    """Return the sensors where there are any: most learners take none."""
+    return [] if simulation.Z is None else [simulation.Z]
 
 
 def _judge(problem: Problem, score: Score) -> str:

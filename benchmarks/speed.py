@@ -9,9 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-import numba
-
-from benchmarks._timing import format_table, record
+from benchmarks._parts import check_parts, run_parts
 from benchmarks.measurements import (
     fitting,
     memory,
@@ -46,9 +44,7 @@ def _parse_arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="small sizes; proves that it runs"
     )
     arguments = parser.parse_args()
-    unknown = set(arguments.only.split(",")) - set(MEASUREMENTS)
-    if unknown:
-        parser.error(f"unknown parts {sorted(unknown)}; known: {', '.join(MEASUREMENTS)}")
+    check_parts(parser, arguments.only, MEASUREMENTS)
     return arguments
 
 
@@ -59,35 +55,11 @@ def _read_scale(arguments: argparse.Namespace) -> Scale:
     return Scale(sizes, arguments.quick)
 
 
-def _record(part: str, scale: Scale, finding: Finding) -> None:
-    record(
-        RESULTS_FILE,
-        part=part,
-        name=finding.name,
-        value=finding.value,
-        unit=finding.unit,
-        limit=finding.limit,
-        is_met=finding.is_met,
-        is_quick=scale.is_quick,
-        threads=numba.config.NUMBA_NUM_THREADS,
-        details=finding.details,
-    )
-
-
 def main() -> None:
     """Run the parts asked for, show each as it is done, then print the table."""
     arguments = _parse_arguments()
     scale = _read_scale(arguments)
-    rows = []
-    for part in arguments.only.split(","):
-        for finding in MEASUREMENTS[part](scale):
-            _record(part, scale, finding)
-            rows.append(finding.cells())
-            print("; ".join(cell for cell in finding.cells() if cell), flush=True)
-    header = ["figure", "measured", "limit", "verdict", "note"]
-    print(f"\n{format_table(header, rows)}")
-    if scale.is_quick:
-        print("\nLimits are for the full sizes; a quick run only proves that it runs.")
+    run_parts(RESULTS_FILE, MEASUREMENTS, arguments.only, scale)
 
 
 if __name__ == "__main__":

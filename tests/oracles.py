@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 from scipy.integrate import quad_vec
+from scipy.interpolate import BSpline
 from scipy.optimize import isotonic_regression
 
 # --- The mean cumulative function, one individual and time at a time
@@ -313,3 +314,178 @@ def max_of_past(begin, values, window, time):
 def events_of_past(events, window, time):
     """Count the events in the window that ends just after a time."""
     return sum(event <= time < event + window for event in events)
+
+
+# --- Leaves with groups of terms
+# --------------------------------------------------------------
+
+
+def shrink_groups(beta, starts, amounts):
+    """Shorten every group by an amount, down to zero; leading axes are many problems."""
+    out = beta.copy()
+    for group, (begin, end) in enumerate(pairwise(starts)):
+        length = np.linalg.norm(beta[..., begin:end], axis=-1)
+        kept = np.maximum(length - amounts[..., group], 0.0)
+        share = np.divide(kept, length, out=np.zeros_like(kept), where=length > 0.0)
+        out[..., begin:end] *= share[..., None]
+    return out
+
+
+def group_drop(beta, gradient, matrix, starts, prices):
+    """Return how far coefficients lower g'beta + 1/2 beta'M beta + prices . lengths."""
+    curved = np.einsum("...tu,...u->...t", matrix, beta)
+    drop = -np.sum(beta * (gradient + 0.5 * curved), axis=-1)
+    for group, (begin, end) in enumerate(pairwise(starts)):
+        drop = drop - prices[..., group] * np.linalg.norm(beta[..., begin:end], axis=-1)
+    return drop
+
+
+def solve_groups(gradient, matrix, starts, prices):
+    """Return the best coefficients and their drop, by proximal gradient steps.
+
+    ``M`` is positive definite; leading axes are many problems. Nesterov's constant
+    momentum makes some hundred steps of some ten thousand.
+    """
+    curvature = np.linalg.eigvalsh(matrix)
+    step = 1.0 / curvature[..., -1:]
+    root = np.sqrt(step * curvature[..., :1])
+    momentum = (1.0 - root) / (1.0 + root)
+    beta = ahead = np.zeros_like(gradient)
+    for _ in range(100_000):
+        slope = gradient + np.einsum("...tu,...u->...t", matrix, ahead)
+        new = shrink_groups(ahead - step * slope, starts, step * prices)
+        change = np.abs(new - beta).max()
+        beta, ahead = new, new + momentum * (new - beta)
+        if change <= 1e-13 * np.abs(beta).max():
+            break
+    return beta, group_drop(beta, gradient, matrix, starts, prices)
+
+
+def leaf_prices(hessian, starts, prices, grows):
+    """Return a leaf's prices; some grow with the root of the first group's trace of H."""
+    observed = np.trace(hessian[..., : starts[1], : starts[1]], axis1=-2, axis2=-1)
+    return prices * (np.sqrt(observed)[..., None] if grows else np.ones(1))
+
+
+def grouped_drops(sides, gradients, hessians, penalty, groups):
+    """Return the drop of every set of individuals, (k, n), as a leaf.
+
+    ``groups`` is (starts, prices, whether they grow).
+    """
+    starts, prices, grows = groups
+    gradient = sides @ gradients
+    hessian = np.einsum("ki,itu->ktu", sides.astype(float), hessians)
+    prices = leaf_prices(hessian, starts, np.asarray(prices), grows)
+    return solve_groups(gradient, hessian + penalty, starts, prices)[1]
+
+
+def grouped_gains(is_left, gradients, hessians, penalty, groups):
+    """Return the drop of the objective for every way to cut a node in two, (k, n)."""
+    everybody = np.ones((1, len(gradients)), dtype=bool)
+    sides = np.vstack([is_left, ~is_left, everybody])
+    drops = grouped_drops(sides, gradients, hessians, penalty, groups)
+    return drops[: len(is_left)] + drops[len(is_left) : -1] - drops[-1]
+
+
+def ways_to_split(bins, left, missing_bin, min_count=1):
+    """List who is on the left for all sets of bins, and both sides for missing."""
+    ways = [
+        np.isin(bins, list(own)) | ((bins == missing_bin) & missing_left)
+        for own in left
+        for missing_left in (False, True)
+    ]
+    n = len(bins)
+    kept = [way for way in ways if min_count <= way.sum() <= n - min_count]
+    return np.array(kept, dtype=bool).reshape(-1, n)
+
+
+def category_prefixes(bins, n_values, gradients, hessians):
+    """Yield the categories up to each one, in the order of each term's own best value."""
+    for term in range(gradients.shape[1]):
+        value = {
+            category: -gradients[bins == category, term].sum()
+            / hessians[bins == category, term, term].sum()
+            for category in range(n_values)
+            if np.any(bins == category)
+        }
+        order = sorted(value, key=value.get)
+        yield from (order[: last + 1] for last in range(len(order)))
+
+
+# --- Functions of sensors. A sensor's atoms are (knots, order, their values where unknown),
+# with order 0 for categories; a path is where its pieces begin, and a list of values each
+# --------------------------------------------------------------------------------------
+
+
+def atoms_at(value, knots, order, unknown):
+    """Return all atoms of one sensor at one value."""
+    n_atoms = len(unknown)
+    if np.isnan(value) or (order == 0 and not 0 <= value < n_atoms):
+        return np.asarray(unknown, dtype=float)
+    if order == 0:
+        return np.eye(n_atoms)[int(value)]
+    held = np.clip(value, knots[0], knots[-1])
+    return BSpline(knots, np.eye(n_atoms), order - 1)(held)
+
+
+def path_atoms(begins, values, sensors, time):
+    """Return all sensors' atoms at a time: of the last piece that began before it."""
+    earlier = [own for begin, own in zip(begins, values, strict=True) if begin < time]
+    shown = earlier[-1] if earlier else [np.nan] * len(sensors)
+    atoms = [atoms_at(z, *own) for z, own in zip(shown, sensors, strict=True)]
+    return np.concatenate([np.empty(0), *atoms])
+
+
+def accumulated_atoms(begins, values, sensors, time):
+    """Return the integral of all atoms from zero to a time."""
+    cuts = sorted({0.0, time, *(begin for begin in begins if 0.0 < begin < time)})
+    total = np.zeros_like(path_atoms(begins, values, sensors, time))
+    for start, stop in pairwise(cuts):
+        total += (stop - start) * path_atoms(begins, values, sensors, stop)
+    return total
+
+
+def path_statistics(loss, baseline, path, sensors, history, breaks=()):
+    """Return b and H of a baseline's terms and all atoms, by quadrature.
+
+    ``baseline`` is its rates for the intensity loss, its functions for the cumulative one.
+    """
+    read = path_atoms if loss == "intensity" else accumulated_atoms
+    compute = intensity_statistics if loss == "intensity" else cumulative_statistics
+    linear, quadratic = compute(
+        lambda time: np.concatenate([baseline(time), read(*path, sensors, time)]),
+        *history,
+        breaks=[*breaks, *path[0]],
+    )
+    return np.zeros(len(quadratic)) + linear, quadratic
+
+
+def dense_path_statistics(loss, clock, rates, history, n_cells=4_000):
+    """Return b and H as sums over short cells of time, in which the clock moves on.
+
+    ``rates`` gives the rates of all terms on the clock, at a time of the calendar.
+    """
+    windows, times, costs = history
+    events = list(zip(times, costs, strict=True))
+    level = linear = quadratic = 0.0
+    if loss == "intensity":
+        linear = sum(cost * rates(time) for time, cost in events)
+    for start, stop in windows:
+        edges = np.linspace(start, stop, n_cells + 1)
+        middles, steps = 0.5 * (edges[1:] + edges[:-1]), np.diff(clock(edges))
+        slopes = np.array([rates(time) for time in middles])
+        if loss == "intensity":
+            quadratic = quadratic + np.einsum("k,kt,ku->tu", steps, slopes, slopes)
+            continue
+        rises = steps[:, None] * slopes
+        curves = level + np.cumsum(rises, axis=0) - 0.5 * rises
+        counts = np.array([counted(times, costs, time) for time in middles])
+        linear = linear + (steps * counts) @ curves
+        quadratic = quadratic + np.einsum("k,kt,ku->tu", steps, curves, curves)
+        level = level + rises.sum(axis=0)
+    return np.zeros(len(quadratic)) + linear, quadratic
+
+
+def observed_length(begin, end, windows):
+    """Return how much of a piece lies in the windows."""
+    return sum(max(min(end, stop) - max(begin, start), 0.0) for start, stop in windows)

@@ -21,11 +21,16 @@ __all__ = ["LEARNERS", "Learner"]
 
 
 class Learner(Protocol):
-    """Fits itself, tuning included, and predicts curves."""
+    """Fits itself, tuning included, and predicts curves.
 
-    def fit(self, X: FloatArray, y: RecurrentEvents) -> Any: ...
+    Where the data have sensors, these are one more argument of both.
+    """
 
-    def predict_cumulative(self, X: FloatArray, times: FloatArray) -> FloatArray: ...
+    def fit(self, X: FloatArray, y: RecurrentEvents, *Z: Any) -> Any: ...
+
+    def predict_cumulative(
+        self, X: FloatArray, times: FloatArray, *Z: Any
+    ) -> FloatArray: ...
 
 
 # Only those who are allowed to know the truth read the problem and the simulation.

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.libraries._sensor_columns import CELL_LENGTH, attach, mean_between
 from benchmarks.libraries._tuning import FloatArray
-from boostr import RecurrentEvents
+from boostr import RecurrentEvents, Trajectories
 
 N_CELLS = 10
 
@@ -17,7 +18,7 @@ N_CELLS = 10
 class ExpandedRows:
     """One row per individual and cell in which it was observed."""
 
-    features: FloatArray  # (n_rows, p + 1), the middle of the cell last
+    features: FloatArray  # (n_rows, p + 1): the middle of the cell last; or sensors
     counts: FloatArray  # (n_rows,) events
     exposure: FloatArray  # (n_rows,) time observed in the cell
     owner: NDArray[np.intp]  # (n_rows,) individual
@@ -25,14 +26,25 @@ class ExpandedRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeCells:
-    """Cells ``(edges[k], edges[k + 1]]`` with about as many events in each."""
+    """Cells of time, ``(edges[k], edges[k + 1]]``."""
 
     edges: FloatArray  # (n_cells + 1,)
 
     @classmethod
     def from_events(cls, y: RecurrentEvents, n_cells: int = N_CELLS) -> TimeCells:
+        """Make cells with about as many events in each."""
         inner = np.quantile(y.times, np.arange(1, n_cells) / n_cells)
         return cls(np.unique(np.concatenate([[0.0], inner, [y.end.max()]])))
+
+    @classmethod
+    def even(cls, y: RecurrentEvents, length: float = CELL_LENGTH) -> TimeCells:
+        """Make cells of equal lengths up to the last end of follow-up, or just beyond."""
+        return cls(length * np.arange(np.ceil(y.end.max() / length) + 1.0))
+
+    @classmethod
+    def choose(cls, y: RecurrentEvents, Z: Trajectories | None) -> TimeCells:
+        """Make few cells where only time passes, and short ones where sensors change."""
+        return cls.from_events(y) if Z is None else cls.even(y)
 
     @property
     def middles(self) -> FloatArray:
@@ -54,12 +66,27 @@ class TimeCells:
         columns = np.tile(times, len(X))
         return np.column_stack([np.repeat(X, len(times), axis=0), columns])
 
-    def expand(self, X: FloatArray, y: RecurrentEvents) -> ExpandedRows:
-        observed = np.minimum(y.end[:, None], self.edges[1:])
-        observed -= np.maximum(y.start[:, None], self.edges[:-1])
+    def describe(self, X: FloatArray, Z: Trajectories | None = None) -> FloatArray:
+        """Return features and middle of every cell; with sensors their means instead."""
+        if Z is None:
+            return self.cross(X, self.middles)
+        shape = (len(X), len(self.lengths))
+        begins = np.broadcast_to(self.edges[:-1], shape)
+        return attach(X, mean_between(Z, begins, np.broadcast_to(self.edges[1:], shape)))
+
+    def expand(
+        self, X: FloatArray, y: RecurrentEvents, Z: Trajectories | None = None
+    ) -> ExpandedRows:
+        begins = np.maximum(y.start[:, None], self.edges[:-1])
+        ends = np.minimum(y.end[:, None], self.edges[1:])
+        observed = ends - begins
         is_seen = observed.ravel() > 0.0
+        if Z is None:
+            features = self.cross(X, self.middles)
+        else:  # what sensors have shown while observed
+            features = attach(X, mean_between(Z, begins, np.maximum(begins, ends)))
         return ExpandedRows(
-            features=self.cross(X, self.middles)[is_seen],
+            features=features[is_seen],
             counts=self.count(y).ravel()[is_seen],
             exposure=observed.ravel()[is_seen],
             owner=np.repeat(np.arange(len(y)), len(self.lengths))[is_seen],

@@ -16,18 +16,22 @@ from benchmarks.libraries._tuning import (
     draw_folds,
     tune,
 )
-from boostr import RecurrentEvents
+from boostr import RecurrentEvents, Trajectories
 
 
 class ExpandedPoisson(ABC):
-    """Rates in cells of time; the offset is the log of what the pooled rate expects."""
+    """Rates in cells of time; the offset is the log of what the pooled rate expects.
+
+    The columns are features and time; with sensors, features and the sensors' means in
+    short cells, without time.
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(self, X: FloatArray, y: RecurrentEvents) -> Self:
-        self._cells = TimeCells.from_events(y)
-        rows = self._cells.expand(X, y)
+    def fit(self, X: FloatArray, y: RecurrentEvents, Z: Trajectories | None = None) -> Self:
+        self._cells = TimeCells.choose(y, Z)
+        rows = self._cells.expand(X, y, Z)
         self._pooled_rate = rows.counts.sum() / rows.exposure.sum()
         folds = [
             (
@@ -47,11 +51,17 @@ class ExpandedPoisson(ABC):
         self._model = self._train(everybody, shape, LEARNING_RATE, n_rounds)
         return self
 
-    def predict_cumulative(self, X: FloatArray, times: FloatArray) -> FloatArray:
-        features = self._cells.cross(X, self._cells.middles)
+    def predict_cumulative(
+        self, X: FloatArray, times: FloatArray, Z: Trajectories | None = None
+    ) -> FloatArray:
+        features = self._cells.describe(X, Z)
         exposure = np.tile(self._cells.lengths, len(X))
         counts = self._predict(features, self._offset(exposure)).reshape(len(X), -1)
         return self._cells.interpolate(np.cumsum(counts, axis=1), times)
+
+    @property
+    def _rows_per_member(self) -> int:
+        return len(self._cells.lengths)
 
     def _offset(self, exposure: FloatArray) -> FloatArray:
         return np.log(exposure * self._pooled_rate)

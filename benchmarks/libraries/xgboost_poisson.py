@@ -15,7 +15,7 @@ _WEIGHT_OF_EVENT = 2.0
 
 
 class XGBoostPoisson(ExpandedPoisson):
-    """Counts in cells on features and time; exposure is the base margin."""
+    """Counts in cells on features and time, or sensors; exposure is the base margin."""
 
     def _pack(self, rows: ExpandedRows, chosen: Mask) -> xgboost.DMatrix:
         return xgboost.DMatrix(

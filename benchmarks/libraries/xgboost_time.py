@@ -16,19 +16,22 @@ from benchmarks.libraries._tuning import (
     tune,
 )
 from benchmarks.libraries._xgboost import make_params, validate
-from boostr import RecurrentEvents
+from boostr import RecurrentEvents, Trajectories
 
 
 class XGBoostTime:
-    """Squared error of N(t) at a few times, while observed, on features and t."""
+    """Squared error of N(t) at a few times, while observed, on features and t.
+
+    With sensors the times are closer, and the sensors' values at t are columns, too.
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(self, X: FloatArray, y: RecurrentEvents) -> Self:
-        self._cells = TimeCells.from_events(y)
+    def fit(self, X: FloatArray, y: RecurrentEvents, Z: Trajectories | None = None) -> Self:
+        self._cells = TimeCells.choose(y, Z)
         times = self._cells.edges[1:]
-        features = self._cells.cross(X, times)
+        features = self._describe(X, Z)
         counts = np.cumsum(self._cells.count(y), axis=1).ravel()
         is_seen = (y.end[:, None] >= times).ravel()
         owner = np.repeat(np.arange(len(y)), len(times))
@@ -55,10 +58,20 @@ class XGBoostTime:
         self._model = xgboost.train(self._params(shape, LEARNING_RATE), everybody, n_rounds)
         return self
 
-    def predict_cumulative(self, X: FloatArray, times: FloatArray) -> FloatArray:
-        features = self._cells.cross(X, self._cells.edges[1:])
-        values = self._model.predict(xgboost.DMatrix(features, nthread=1))
+    def predict_cumulative(
+        self, X: FloatArray, times: FloatArray, Z: Trajectories | None = None
+    ) -> FloatArray:
+        data = xgboost.DMatrix(self._describe(X, Z), nthread=1)
+        values = self._model.predict(data)
         return self._cells.interpolate(values.reshape(len(X), -1).astype(float), times)
+
+    def _describe(self, X: FloatArray, Z: Trajectories | None) -> FloatArray:
+        times = self._cells.edges[1:]
+        features = self._cells.cross(X, times)
+        if Z is None:
+            return features
+        sensors = Z.read(times)
+        return np.column_stack([features, sensors.reshape(-1, sensors.shape[2])])
 
     def _params(self, shape: TreeShape, rate: float) -> dict[str, object]:
         return make_params("reg:squarederror", shape, rate, len(self._cells.lengths))

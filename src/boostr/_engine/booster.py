@@ -76,7 +76,7 @@ class Booster:
 
     def _grow(self) -> Tree:
         is_mean = self._params.starts_at_mean and not self.trees
-        growth = self._params.growth
+        growth = replace(self._params.growth, n_threads=self._n_threads)
         self._source.start(self._members if is_mean else self._draw_rows())
         tree = grow_tree(
             self._source,

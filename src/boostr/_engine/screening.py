@@ -26,6 +26,7 @@ __all__ = ["Screening", "rise_without", "screen"]
 
 _USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
 _PROHIBITIVE = 10.0  # times the price of a useful sensor
+_LARGE_STEP = 0.2  # learning rate: a judgement needs no fine steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +44,13 @@ class Screening:
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
     n_features = task.features.bins.shape[1]
-    trial = replace(task, features=_add_shuffled(task.features, task.params.seed))
+    trial = replace(
+        task,
+        features=_add_shuffled(task.features, task.params.seed),
+        params=replace(
+            task.params, learning_rate=max(task.params.learning_rate, _LARGE_STEP)
+        ),
+    )
     run = validate(trial, growth, folds, "screening")
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())

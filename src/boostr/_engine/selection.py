@@ -22,7 +22,7 @@ __all__ = ["Report", "Task", "ValidatedRun", "draw_folds", "grow", "validate", "
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
-_ONE_BY_ONE = 30_000  # individuals from which one tree keeps all threads busy
+_MANY = 30_000  # individuals from which one tree keeps all threads busy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,9 @@ class Task:
     def __len__(self) -> int:
         return len(self.stats.linear)
 
-    def booster(self, growth: GrowthParams, members: IndexArray, seed: int) -> Booster:
+    def booster(
+        self, growth: GrowthParams, members: IndexArray, seed: int, n_threads: int
+    ) -> Booster:
         """Return a new booster over some individuals."""
         params = replace(self.params, growth=growth, seed=self.params.seed + seed)
         return Booster(
@@ -50,19 +52,14 @@ class Task:
             self.problem,
             params,
             members,
-            self.n_threads,
+            n_threads,
             self.columns,
         )
 
-    def step_all(self, boosters: Sequence[Booster]) -> None:
-        """Add a tree to every booster; at the same time where trees take long."""
-        is_long = self.problem.solver == GROUPED and len(self) < _ONE_BY_ONE
-        if is_long and self.n_threads > 1 and len(boosters) > 1:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                list(pool.map(Booster.step, boosters))
-        else:
-            for booster in boosters:
-                booster.step()
+    @property
+    def has_long_steps(self) -> bool:
+        """Whether a tree takes long, though there are few individuals."""
+        return self.problem.solver == GROUPED and len(self) < _MANY
 
     def subset(self, rows: IndexArray) -> Task:
         """Return the same task for some of the individuals."""
@@ -125,7 +122,7 @@ def grow(
 ) -> tuple[tuple[Tree, ...], FloatArray]:
     """Boost on everybody for a fixed number of rounds; return trees and training losses."""
     everybody = np.arange(len(task), dtype=np.int32)
-    booster = task.booster(growth, everybody, 0)
+    booster = task.booster(growth, everybody, 0, task.n_threads)
     losses = np.empty(n_rounds)
     for index in range(n_rounds):
         booster.step()
@@ -143,8 +140,15 @@ def validate(
     over everybody is steadier than a curve per fold.
     """
     everybody = np.arange(len(task), dtype=np.int32)
+    # Where trees take long, folds share the threads; otherwise a tree has them all.
+    n_beside = min(task.n_threads, len(folds)) if task.has_long_steps else 1
     boosters = [
-        task.booster(growth, np.setdiff1d(everybody, held_out), seed)
+        task.booster(
+            growth,
+            np.setdiff1d(everybody, held_out),
+            seed,
+            max(1, task.n_threads // n_beside),
+        )
         for seed, held_out in enumerate(folds)
     ]
     pairs = list(zip(boosters, folds, strict=True))
@@ -153,7 +157,7 @@ def validate(
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     out_of_fold = _gather([np.zeros_like(booster.theta) for booster in boosters], folds)
     while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
-        task.step_all(boosters)
+        _step_all(boosters, n_beside)
         curve.append(sum(booster.loss(held) for booster, held in pairs) / n_held_out)
         if curve[-1] < best:
             best, n_kept = curve[-1], len(curve)
@@ -163,6 +167,16 @@ def validate(
     return ValidatedRun(
         label, growth, trees, np.array(curve), out_of_fold, columns=task.columns
     )
+
+
+def _step_all(boosters: Sequence[Booster], n_beside: int) -> None:
+    """Add a tree to every booster, so many at the same time."""
+    if n_beside == 1:
+        for booster in boosters:
+            booster.step()
+        return
+    with ThreadPoolExecutor(n_beside) as pool:
+        list(pool.map(Booster.step, boosters))
 
 
 def _gather(thetas: Sequence[FloatArray], folds: Sequence[IndexArray]) -> FloatArray:

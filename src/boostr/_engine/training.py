@@ -72,9 +72,7 @@ SHAPES = (
 # Leaves with many coefficients need more individuals.
 SENSOR_SHAPES = (
     Shape(6, 0.03, 0),  # clear groups
-    Shape(4, 0.03, 0),  # fewer of them
-    Shape(12, 0.015, 0),  # interactions
-    Shape(2, 0.03, 1),  # smooth effects
+    Shape(6, 0.03, 3),  # smooth effects
 )
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation

@@ -28,7 +28,7 @@ __all__ = [
 
 _MAX_SWEEPS = 1_000  # over all groups; correlated sensors need some dozens
 _MAX_NEWTON = 50  # steps for the length of one group; it needs three or four
-_NEWTON_TOLERANCE = 1e-12
+_NEWTON_SHARE = 1e-2  # of the tolerance, to which the length of one group is found
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
@@ -99,6 +99,7 @@ def _find_length(
     price: float,
     residual: FloatArray,
     t: float,
+    tolerance: float,
     work: FloatArray,
 ) -> float:
     """Return the length of a group's best coefficients, beginning the search at ``t``.
@@ -124,7 +125,7 @@ def _find_length(
             break
         norm = _length(y, size)
         following = max(t + norm * norm * (norm - 1.0) / fall, 0.0)
-        is_done = abs(following - t) <= _NEWTON_TOLERANCE * following
+        is_done = abs(following - t) <= tolerance * following
         t = following
         if is_done:
             break
@@ -139,6 +140,7 @@ def _minimise_block(
     price: float,
     residual: FloatArray,
     before: float,
+    tolerance: float,
     work: FloatArray,
     out: FloatArray,
 ) -> None:
@@ -155,7 +157,7 @@ def _minimise_block(
         out[:size] = 0.0
         scale = 0.0
     else:
-        scale = -_find_length(matrix, begin, size, price, residual, before, work)
+        scale = -_find_length(matrix, begin, size, price, residual, before, tolerance, work)
         out[:size] = work[size, :size]
     for place in range(size):
         out[place] *= scale
@@ -217,7 +219,17 @@ def descend_blocks(
                     value += matrix[row, column] * beta[column]
                 residual[row - begin] = value
             before = _length(beta[begin:end], size)
-            _minimise_block(matrix, begin, size, prices[group], residual, before, work, new)
+            _minimise_block(
+                matrix,
+                begin,
+                size,
+                prices[group],
+                residual,
+                before,
+                _NEWTON_SHARE * tolerance,
+                work,
+                new,
+            )
             for row in range(size):
                 change = abs(new[row] - beta[begin + row])
                 moved = max(moved, change * matrix[begin + row, begin + row])

@@ -33,7 +33,9 @@ __all__ = ["look_ahead", "scan_groups"]
 
 _RUN = 8  # thresholds that share a matrix
 _COARSE = 32  # bins from one threshold to the next in a first look at a feature
-_TOLERANCE = 1e-6  # of the group lasso, as a share of the largest gradient
+# Of the group lasso, as a share of the largest gradient; the drop of the objective is exact
+# to the square of it.
+_TOLERANCE = 1e-4
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
@@ -147,16 +149,16 @@ def _bound_run(
     space: tuple[FloatArray, FloatArray, FloatArray],
     out: FloatArray,
 ) -> None:
-    """Write the bounds of a run of thresholds, given coefficients of both sides.
+    """Write the bounds of both sides for a run of thresholds, given coefficients of both.
 
-    ``space`` is working space: two matrices and three vectors of n_terms.
+    ``out`` has a row per side; ``space`` is working space: two matrices and three vectors
+    of n_terms.
     """
     n_terms = penalty.shape[0]
-    n_run = out.shape[0]
+    n_run = out.shape[1]
     matrix, factor, vectors = space
     curved, gradient, work = vectors[0], vectors[1], vectors[2]
     all_observed = observe(totals, groups)
-    out[:] = 0.0
     for side in range(2):
         # The smallest matrix of the run: its first on the left, its last on the right.
         smallest = lefts[0] if side == 0 else totals - lefts[n_run - 1]
@@ -175,7 +177,7 @@ def _bound_run(
             for term in range(n_terms):
                 gradient[term] = left[term] if side == 0 else totals[term] - left[term]
             prices_by = price_factor(observed, groups)
-            out[place] += _bound(gradient, curved, factor, groups, prices_by, work)
+            out[side, place] = _bound(gradient, curved, factor, groups, prices_by, work)
 
 
 @kernel
@@ -215,11 +217,13 @@ def look_ahead(
             n_found += 1
     betas = np.stack((own, own))
     space = _make_space(own.shape[0])
-    bounds = np.zeros(n_found + 1)
+    bounds = np.empty((2, 1))
+    highest = 0.0
     for place in range(n_found):
-        run = slice(place, place + 1)
-        _bound_run(lefts[run], totals, penalty, groups, betas, space, bounds[run])
-    return bounds.max()
+        one = lefts[place : place + 1]
+        _bound_run(one, totals, penalty, groups, betas, space, bounds)
+        highest = max(highest, bounds[0, 0] + bounds[1, 0])
+    return highest
 
 
 @kernel
@@ -236,23 +240,33 @@ def _search_run(
     """Solve the thresholds of a run that may be better than ``best``; return the best.
 
     The one with the highest bound comes first; its coefficients make the bounds of the
-    others tighter.
+    others tighter, and are where their solution begins, so that it does not depend on which
+    of them are solved. The right side is solved only where the left leaves it a chance.
     """
     n_terms = penalty.shape[0]
     matrix, work = np.empty((n_terms, n_terms)), np.empty((n_terms + 5, n_terms))
     betas = np.stack((own, own))
-    first = int(np.argmax(bounds))
+    beta = np.empty(n_terms)
+    first = int(np.argmax(bounds[0] + bounds[1]))
     best_place = -1
-    for turn in range(bounds.shape[0] + 1):
+    for turn in range(bounds.shape[1] + 1):
         place = first if turn == 0 else turn - 1
-        if bounds[place] <= best or (turn > 0 and place == first):
+        is_hopeless = bounds[0, place] + bounds[1, place] <= best
+        if is_hopeless or (turn > 0 and place == first):
             continue
         left = lefts[place]
-        reduction = _solve_side(left, penalty, groups, matrix, work, betas[0])
-        reduction += _solve_side(totals - left, penalty, groups, matrix, work, betas[1])
+        beta[:] = betas[0]
+        reduction = _solve_side(left, penalty, groups, matrix, work, beta)
+        if turn == 0:
+            betas[0] = beta
+        elif reduction + bounds[1, place] <= best:
+            continue
+        beta[:] = betas[1]
+        reduction += _solve_side(totals - left, penalty, groups, matrix, work, beta)
         if reduction > best:
             best, best_place = reduction, place
         if turn == 0:
+            betas[1] = beta
             _bound_run(lefts, totals, penalty, groups, betas, space, bounds)
     return best, best_place
 
@@ -302,19 +316,19 @@ def scan_groups(
             lefts,
             positions,
         )
-        bounds = np.empty(n_found)
+        bounds = np.empty((2, n_found))
         n_runs = (n_found + _RUN - 1) // _RUN
         highest = np.empty(n_runs)
         for run in range(n_runs):
             part = slice(run * _RUN, min((run + 1) * _RUN, n_found))
-            _bound_run(lefts[part], totals, penalty, groups, betas, space, bounds[part])
-            highest[run] = bounds[part].max()
-        for run in np.argsort(-highest):
+            _bound_run(lefts[part], totals, penalty, groups, betas, space, bounds[:, part])
+            highest[run] = (bounds[0, part] + bounds[1, part]).max()
+        for run in np.argsort(-highest, kind="mergesort"):
             if highest[run] <= best:
                 break
             part = slice(run * _RUN, min((run + 1) * _RUN, n_found))
             best, place = _search_run(
-                lefts[part], totals, penalty, groups, own, space, bounds[part], best
+                lefts[part], totals, penalty, groups, own, space, bounds[:, part], best
             )
             if place >= 0:
                 n_left = lefts[run * _RUN + place, n_channels - 1]

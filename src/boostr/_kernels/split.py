@@ -190,7 +190,7 @@ def _order_features(
             min_count,
             own,
         )
-    return np.argsort(-promises)
+    return np.argsort(-promises, kind="mergesort")  # of equals the first feature
 
 
 @kernel

@@ -33,6 +33,8 @@ __all__ = [
     "time_unit",
 ]
 
+_N_LISTED = 20  # names in a message, at most
+
 
 class Encoder(Protocol):
     """Static features as numbers."""
@@ -68,9 +70,7 @@ class FittedModel(Protocol):
     feature_importances_: FloatArray
     monotone: bool
 
-    def score(
-        self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None
-    ) -> float:
+    def score(self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None) -> float:
         """Tell how much better the predictions explain events than the average does."""
         ...
 
@@ -190,5 +190,6 @@ def _find(wanted: Any, names: Sequence[str], noun: str, plural: str) -> int:
         return int(wanted)
     raise InvalidParameterError(
         f"The model must know the {noun} {wanted!r}, but it does not.\n\n"
-        f"Hint: its {plural} are {', '.join(map(repr, names))}."
+        f"Hint: its {plural} are {', '.join(map(repr, names[:_N_LISTED]))}"
+        f"{', …' if len(names) > _N_LISTED else '.'}"
     )

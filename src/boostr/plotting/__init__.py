@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from boostr.plotting._coefficient_map import plot_coefficient_map
+from boostr.plotting._importance import plot_sensor_importance
 from boostr.plotting._mcf import plot_mcf
+from boostr.plotting._sensor_effect import plot_sensor_effect
+from boostr.plotting._sensor_path import plot_sensor_path
 
-__all__ = ["plot_mcf"]
+__all__ = [
+    "plot_coefficient_map",
+    "plot_mcf",
+    "plot_sensor_effect",
+    "plot_sensor_importance",
+    "plot_sensor_path",
+]

@@ -1,6 +1,7 @@
 """Trees with vector leaves, grown from histograms."""
 
-from boostr._engine.tree._grower import GrowthParams, LeafProblem, grow_tree
+from boostr._engine.tree._grower import GrowthParams, grow_tree
+from boostr._engine.tree._search import LeafProblem
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
 

@@ -8,24 +8,14 @@ from typing import Literal
 
 import numpy as np
 
+from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree
-from boostr._kernels.group_lasso import NO_GROUPS, Groups
 from boostr._kernels.nodes import Nodes
 from boostr._kernels.solve import solve_leaf
-from boostr._kernels.split import find_best_split
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["GrowthParams", "LeafProblem", "grow_tree"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafProblem:
-    """What is solved in a leaf: ``g'beta + 1/2 beta'(H + penalty) beta``, and prices."""
-
-    solver: int  # see boostr._kernels.solve
-    penalty: FloatArray  # (n_terms, n_terms)
-    groups: Groups = NO_GROUPS  # and the prices of their lengths
+__all__ = ["GrowthParams", "grow_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +27,7 @@ class GrowthParams:
     min_samples_leaf: int = 1
     gamma1: float = 0.0
     n_candidates: int = 0  # thresholds drawn per feature and node; 0: all of them
+    n_threads: int = 1  # that search for splits; the tree does not depend on it
 
 
 @dataclass(slots=True)
@@ -44,12 +35,8 @@ class _Candidate:
     """A leaf that can be split."""
 
     node: int
-    gain: float
-    feature: int
-    bin_index: int
-    missing_left: bool
-    goes_left: BoolArray
-    sums: FloatArray  # (2, n_channels) of the leaf and of its left side
+    gain: float  # after the price of a leaf
+    split: FoundSplit
 
 
 class _TreeBuilder:
@@ -66,8 +53,14 @@ class _TreeBuilder:
     ) -> None:
         self.problem = problem
         self.params = params
-        self.n_values = n_values
-        self.is_categorical = is_categorical
+        self.search = SearchParams(
+            problem,
+            n_values,
+            is_categorical,
+            float(params.min_samples_leaf),
+            params.n_candidates,
+            params.n_threads,
+        )
         self.features = features
         self.seed = seed
         self.feature: list[int] = []
@@ -83,35 +76,16 @@ class _TreeBuilder:
     def add_node(self, histograms: FloatArray) -> _Candidate | None:
         """Append a leaf; return its best split if that pays."""
         node = len(self.feature)
-        goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
-        sums = np.empty((2, histograms.shape[2]))
-        value = np.empty(len(self.problem.penalty))
-        gain, slot, bin_index, missing_left = find_best_split(
-            histograms,
-            self.features,
-            self.n_values,
-            self.is_categorical,
-            self.problem.penalty,
-            self.problem.solver,
-            self.problem.groups,
-            float(self.params.min_samples_leaf),
-            self.params.n_candidates,
-            np.uint64((self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF),
-            goes_left,
-            sums,
-            value,
-        )
-        self._append(value, sums[0, -1])
-        gain -= self.params.gamma1
-        if slot < 0 or gain <= 0.0:
-            return None
-        feature = int(self.features[slot])
-        return _Candidate(node, gain, feature, bin_index, missing_left, goes_left, sums)
+        seed = (self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        split = find_split(histograms, self.features, self.search, seed)
+        self._append(split.value, split.sums[0, -1])
+        gain = split.gain - self.params.gamma1
+        return _Candidate(node, gain, split) if split.feature >= 0 < gain else None
 
     def add_last_leaves(self, candidate: _Candidate) -> None:
         """Append the children of the last split: their sums are known already."""
-        left = candidate.sums[1]
-        for sums in (left, candidate.sums[0] - left):
+        both, left = candidate.split.sums
+        for sums in (left, both - left):
             value = np.empty(len(self.problem.penalty))
             problem = self.problem
             solve_leaf(sums, problem.penalty, problem.solver, problem.groups, value)
@@ -129,15 +103,15 @@ class _TreeBuilder:
 
     def split(self, candidate: _Candidate) -> tuple[int, int]:
         """Turn a leaf into a split; return the numbers that its children will have."""
-        node = candidate.node
-        self.feature[node] = candidate.feature
-        self.bin_threshold[node] = candidate.bin_index
-        self.missing_left[node] = candidate.missing_left
+        node, split = candidate.node, candidate.split
+        self.feature[node] = split.feature
+        self.bin_threshold[node] = split.bin_index
+        self.missing_left[node] = split.missing_left
         self.gain[node] = candidate.gain
         self.left_child[node] = len(self.feature)
-        if self.is_categorical[candidate.feature]:
+        if self.search.is_categorical[split.feature]:
             self.category_set[node] = len(self.categories)
-            self.categories.append(_pack_bits(candidate.goes_left))
+            self.categories.append(_pack_bits(split.goes_left))
         return len(self.feature), len(self.feature) + 1
 
     def finish(self) -> Tree:
@@ -180,7 +154,8 @@ def _split_leaf(
 ) -> list[_Candidate]:
     """Split one leaf; return those of its children that can be split in turn."""
     children = builder.split(candidate)
-    pair = source.split(candidate.node, candidate.feature, candidate.goes_left, children)
+    split = candidate.split
+    pair = source.split(candidate.node, split.feature, split.goes_left, children)
     found = [builder.add_node(histograms) for histograms in pair]
     return [child for child in found if child is not None]
 

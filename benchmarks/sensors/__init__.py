@@ -1,0 +1,1 @@
+"""Accuracy and cost of boostr with sensors; each part has ``measure(scale)``."""

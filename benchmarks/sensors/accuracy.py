@@ -1,0 +1,46 @@
+"""Integrated squared error along the sensors of fresh wells, beside other libraries."""
+
+from __future__ import annotations
+
+from benchmarks.accuracy import Score, describe_problem, record_score, score_once
+from benchmarks.measurements._finding import Finding
+from benchmarks.sensors._fleet import N_ACTIVE, RESULTS_FILE, Scale
+from benchmarks.sensors._learners import BOOSTR, LEARNERS, PEERS
+
+
+def measure(scale: Scale) -> list[Finding]:
+    if "andersen-gill" not in LEARNERS:
+        print("andersen-gill is left out: lifelines is not installed\n")
+    problem = scale.problem()
+    scores = {}
+    for name in scale.learners:
+        runs = [_score(scale, name, seed) for seed in range(scale.n_seeds)]
+        errors, seconds = zip(*runs, strict=True)
+        scores[name] = Score(errors, sum(seconds))
+        record_score(RESULTS_FILE, problem, name, scores[name])
+        print(f"{name}: {scores[name].describe()}", flush=True)
+    print(f"\n{describe_problem(problem, scores)}", flush=True)
+    if BOOSTR not in scores:
+        return []
+    score = scores[BOOSTR]
+    reached = "met" if score.mean <= problem.aim else "missed"
+    note = f"s.e. {score.standard_error:.2g}; aim {problem.aim:g} {reached}"
+    return [
+        Finding.at_most(
+            "accuracy, mean integrated squared error",
+            score.mean,
+            "",
+            problem.must_reach,
+            note=note,
+            details={"errors": score.errors, "aim": problem.aim},
+        )
+    ]
+
+
+def _score(scale: Scale, name: str, seed: int) -> tuple[float, float]:
+    """Return the mean error over fresh wells and the seconds it took."""
+    if name == BOOSTR:
+        fitted = scale.fit(N_ACTIVE, seed)
+        return fitted.error, fitted.seconds
+    train, test = scale.problem().draw(seed)
+    return score_once(PEERS[name](train, seed), train, test)

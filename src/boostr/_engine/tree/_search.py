@@ -1,0 +1,99 @@
+"""The best split of a node, searched on one thread or on several."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from boostr._kernels.group_lasso import NO_GROUPS, Groups
+from boostr._kernels.solve import GROUPED
+from boostr._kernels.split import find_best_split
+from boostr._typing import BoolArray, FloatArray, IndexArray
+
+__all__ = ["FoundSplit", "LeafProblem", "SearchParams", "find_split"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafProblem:
+    """What is solved in a leaf: ``g'beta + 1/2 beta'(H + penalty) beta``, and prices."""
+
+    solver: int  # see boostr._kernels.solve
+    penalty: FloatArray  # (n_terms, n_terms)
+    groups: Groups = NO_GROUPS  # and the prices of their lengths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchParams:
+    """What a search must know besides the node's histograms."""
+
+    problem: LeafProblem
+    n_values: IndexArray  # (n_features,) bins in use
+    is_categorical: BoolArray  # (n_features,)
+    min_count: float
+    n_candidates: int
+    n_threads: int
+
+
+@dataclass(slots=True, eq=False)
+class FoundSplit:
+    """The best split of a node and the node's coefficients as a leaf."""
+
+    gain: float  # -1 where no split is possible
+    feature: int
+    bin_index: int
+    missing_left: bool
+    goes_left: BoolArray
+    sums: FloatArray  # (2, n_channels) of the node and of its left side
+    value: FloatArray  # (n_terms,)
+
+
+def find_split(
+    histograms: FloatArray, features: IndexArray, params: SearchParams, seed: int
+) -> FoundSplit:
+    """Search all features; at the same time where thresholds take long to judge."""
+    n_parts = min(params.n_threads, len(features))
+    if params.problem.solver != GROUPED or n_parts < 2:
+        return _search(histograms, features, params, seed)
+    bounds = np.linspace(0, len(features), n_parts + 1).astype(int)
+    parts = [slice(*pair) for pair in pairwise(bounds)]
+    found = list(
+        _pool(n_parts).map(
+            lambda part: _search(histograms[part], features[part], params, seed), parts
+        )
+    )
+    return max(found, key=lambda split: split.gain)  # the first of equals
+
+
+def _search(
+    histograms: FloatArray, features: IndexArray, params: SearchParams, seed: int
+) -> FoundSplit:
+    problem = params.problem
+    goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
+    sums = np.empty((2, histograms.shape[2]))
+    value = np.empty(len(problem.penalty))
+    gain, slot, bin_index, missing_left = find_best_split(
+        histograms,
+        features,
+        params.n_values,
+        params.is_categorical,
+        problem.penalty,
+        problem.solver,
+        problem.groups,
+        params.min_count,
+        params.n_candidates,
+        np.uint64(seed),
+        goes_left,
+        sums,
+        value,
+    )
+    feature = int(features[slot]) if slot >= 0 else -1
+    return FoundSplit(gain, feature, bin_index, missing_left, goes_left, sums, value)
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="boostr-search")

@@ -1,0 +1,296 @@
+"""What a model says of individuals over a grid of two static features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray
+from boostr.basis import FittedSensorBasis
+from boostr.exceptions import InvalidParameterError
+from boostr.inspection._model import (
+    FittedModel,
+    check_model,
+    find_code,
+    find_feature,
+    find_sensor,
+    mean_speed,
+    observed_span,
+    read_features,
+    sum_trees,
+    time_unit,
+)
+from boostr.inspection._sensor_effect import check_n_grid
+
+__all__ = ["CoefficientMap", "coefficient_map"]
+
+_BLOCK = 100_000  # rows that are looked at together, to bound the memory
+
+Kind = Literal["norm", "effect", "baseline", "expected"]
+Quantity = Callable[[FloatArray], FloatArray]  # of coefficients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoefficientMap:
+    """A number that a model gives, over a grid of two static features.
+
+    Made by `coefficient_map`.
+
+    Parameters
+    ----------
+    feature_x, feature_y : str
+        Names of the two features.
+    x_grid : (n_x,) array
+        Values of the first one, sorted; categories of a categorical one.
+    y_grid : (n_y,) array
+        Values of the second one.
+    values : (n_y, n_x) float64 array
+        The number at every pair of values.
+    kind : {"norm", "effect", "baseline", "expected"}
+        What it is: the length of a sensor's coefficients, what the sensor adds to the rate
+        where its value is `at`, the rate that is there whatever the sensors show, or the
+        number of events by the horizon. Rates are per unit of time, on average over the
+        time in which training individuals were observed.
+    sensor : str or None
+        Name of the sensor, where it is about one.
+    at : object
+        Value of the sensor, where one was asked for.
+    horizon : float
+        Last end of follow-up in training.
+    time_unit : str or None
+        Unit of time, where it is known.
+
+    See Also
+    --------
+    coefficient_map : Computes it.
+    boostr.plotting.plot_coefficient_map : Draws it.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import coefficient_map
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=100, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None, random_state=0)
+    >>> result = coefficient_map(model.fit(train.X, train.y), 0, 1, n_grid=20)
+    >>> result.kind, result.values.shape
+    ('expected', (20, 20))
+    """
+
+    feature_x: str
+    feature_y: str
+    x_grid: AnyArray
+    y_grid: AnyArray
+    values: FloatArray
+    kind: Kind
+    sensor: str | None
+    at: Any
+    horizon: float
+    time_unit: str | None = None
+
+
+def coefficient_map(
+    model: Any,
+    feature_x: str | int,
+    feature_y: str | int,
+    *,
+    sensor: str | int | None = None,
+    at: Any = None,
+    X: Any = None,
+    average: bool = False,
+    n_grid: int = 50,
+) -> CoefficientMap:
+    """Compute what a model says of individuals over a grid of two static features.
+
+    Parameters
+    ----------
+    model : BoostR
+        A fitted model.
+    feature_x, feature_y : str or int
+        Names or positions of two features. Numbers are spread evenly over their range,
+        categories are all taken.
+    sensor : str or int, default=None
+        Name or position of a sensor, to map how strong its effect is. By default the map is
+        of the rate that is there whatever the sensors show; for a model without sensors, of
+        the number of events by the horizon of training.
+    at : float or category, default=None
+        Value of the sensor at which its effect is asked for: the events per unit of time
+        that it adds. By default the length of its coefficients: with a baseline this is the
+        standard deviation over time of what it adds.
+    X : array-like or DataFrame of shape (n, p), or Panel, default=None
+        Individuals that give the range of the two features and the values of all others. By
+        default the bins of training stand for them, and other categorical features are
+        missing.
+    average : bool, default=False
+        Whether the map is averaged over the rows of `X`, each with its own values of all
+        other features. By default the others are held at their medians, categories at the
+        most frequent one. Averages take ``n_grid ** 2 * n`` predictions: some hundred rows
+        are enough.
+    n_grid : int, default=50
+        Values of a feature that is a number.
+
+    Returns
+    -------
+    CoefficientMap
+        The map.
+
+    See Also
+    --------
+    sensor_effect : The effect of a sensor at all its values.
+    boostr.plotting.plot_coefficient_map : Draws the result.
+
+    Examples
+    --------
+    Machines have one, five or ten events in a hundred days, depending on two features.
+
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import coefficient_map
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=1000, random_state=0)
+    >>> model = BoostR(n_estimators=100, max_leaf_nodes=4, validation=None)
+    >>> result = coefficient_map(model.fit(train.X, train.y), "x0", "x1", n_grid=2)
+    >>> result.values.round(0)
+    array([[ 1.,  5.],
+           [ 5., 10.]])
+    """
+    fitted = check_model(model)
+    columns = find_feature(fitted, feature_x), find_feature(fitted, feature_y)
+    kind, quantity = _choose_quantity(fitted, sensor, at)
+    rows = None if X is None else read_features(fitted, X)
+    if average and rows is None:
+        raise InvalidParameterError(
+            "An average needs individuals, but `X` is missing.\n\n"
+            "Hint: coefficient_map(…, X=X, average=True)."
+        )
+    grids = [_make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
+    others = rows if average and rows is not None else _typical(fitted, rows)[None]
+    return CoefficientMap(
+        feature_x=fitted.encoder_.names[columns[0]],
+        feature_y=fitted.encoder_.names[columns[1]],
+        x_grid=_name_values(fitted, columns[0], grids[0]),
+        y_grid=_name_values(fitted, columns[1], grids[1]),
+        values=_evaluate(fitted, others, columns, grids, quantity),
+        kind=kind,
+        sensor=None if sensor is None else find_sensor(fitted, sensor).sensor.name,
+        at=at,
+        horizon=fitted.horizon_,
+        time_unit=time_unit(fitted),
+    )
+
+
+def _choose_quantity(model: FittedModel, sensor: Any, at: Any) -> tuple[Kind, Quantity]:
+    """Return what to compute of coefficients, and its name."""
+    basis = model.ensemble_.basis
+    if sensor is not None:
+        return _choose_sensor_quantity(model, sensor, at)
+    if at is not None:
+        raise InvalidParameterError(
+            f"`at` must be the value of a sensor, but no sensor is named for {at!r}.\n\n"
+            'Hint: coefficient_map(…, sensor="torque", at=5.0).'
+        )
+    begin, end = observed_span(model)
+    times = model.clock_.read(np.array([begin, end]))
+    if not isinstance(basis, FittedSensorBasis):
+        return "expected", lambda theta: model.ensemble_.curves(
+            theta, monotone=model.monotone
+        ).values(times[1:])[:, 0]
+    if basis.baseline is None:
+        raise InvalidParameterError(
+            "The model must have a baseline to map, but it was fitted with "
+            "baseline=None.\n\nHint: coefficient_map(…, sensor=…) maps the effect of a "
+            "sensor."
+        )
+    rates = np.diff(basis.evaluate_baseline(times), axis=0)[0] / (end - begin)
+    return "baseline", lambda theta: theta[:, : basis.n_baseline] @ rates
+
+
+def _choose_sensor_quantity(
+    model: FittedModel, sensor: Any, at: Any
+) -> tuple[Kind, Quantity]:
+    found = find_sensor(model, sensor)
+    speed = mean_speed(model)
+    basis = model.ensemble_.basis
+    assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has the sensor
+    if at is None:
+        return "norm", lambda theta: speed * np.linalg.norm(theta[:, found.terms], axis=1)
+    categories = found.sensor.categories
+    if categories is not None:
+        at = find_code(at, categories, f"sensor {found.sensor.name!r}")
+    elif not isinstance(at, int | float | np.number) or not np.isfinite(at):
+        raise InvalidParameterError(
+            f"`at` must be a finite number for sensor {found.sensor.name!r}, but it is "
+            f"{at!r}."
+        )
+    functions = speed * basis.functions(found.place, np.array([at], dtype=np.float64))[0]
+    return "effect", lambda theta: theta[:, found.terms] @ functions
+
+
+def _make_grid(
+    model: FittedModel, rows: FloatArray | None, column: int, n_grid: int
+) -> FloatArray:
+    """Return values of a feature, or all codes of its categories."""
+    categories = model.encoder_.categories[column]
+    if categories is not None:
+        return np.arange(len(categories), dtype=np.float64)
+    known = _known_values(model, rows, column)
+    if known.size:
+        return np.unique(np.linspace(known.min(), known.max(), n_grid))
+    name = model.encoder_.names[column]
+    where = "in training" if rows is None else "in `X`"
+    raise InvalidParameterError(
+        f"A feature must have a range of values to spread a grid over, but {name!r} was "
+        f"constant or missing {where}.\n\nHint: pass individuals that differ in it, X=…."
+    )
+
+
+def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> FloatArray:
+    """Return values of a feature: of individuals, or the borders of its bins."""
+    if rows is not None:
+        return rows[~np.isnan(rows[:, column]), column]
+    mapper = model.ensemble_.mapper
+    return mapper.thresholds[mapper.offsets[column] : mapper.offsets[column + 1]]
+
+
+def _typical(model: FittedModel, rows: FloatArray | None) -> FloatArray:
+    """Return medians of numbers and the most frequent categories, NaN where unknown."""
+    typical = np.full(len(model.encoder_.names), np.nan)
+    for column, categories in enumerate(model.encoder_.categories):
+        known = _known_values(model, rows, column)
+        if known.size and categories is None:
+            typical[column] = np.median(known)
+        elif known.size and rows is not None:
+            typical[column] = np.bincount(known.astype(np.int64)).argmax()
+    return typical
+
+
+def _evaluate(
+    model: FittedModel,
+    others: FloatArray,
+    columns: tuple[int, int],
+    grids: list[FloatArray],
+    quantity: Quantity,
+) -> FloatArray:
+    """Return the quantity at all pairs of values, averaged over rows of the others."""
+    x, y = (axis.ravel() for axis in np.meshgrid(*grids))
+    means = np.empty(len(x))
+    n_cells = max(1, _BLOCK // len(others))
+    for begin in range(0, len(x), n_cells):
+        block = slice(begin, begin + n_cells)
+        features = np.tile(others, (len(x[block]), 1))
+        features[:, columns[0]] = np.repeat(x[block], len(others))
+        features[:, columns[1]] = np.repeat(y[block], len(others))
+        values = quantity(sum_trees(model, features))
+        means[block] = values.reshape(-1, len(others)).mean(axis=1)
+    return means.reshape(len(grids[1]), len(grids[0]))
+
+
+def _name_values(model: FittedModel, column: int, values: FloatArray) -> AnyArray:
+    categories = model.encoder_.categories[column]
+    if categories is None:
+        return values
+    names = np.empty(len(values), dtype=object)
+    names[:] = [categories[int(code)] for code in values]
+    return names

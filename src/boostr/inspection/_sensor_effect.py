@@ -1,0 +1,296 @@
+"""What a sensor adds to the rate of events, value by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._typing import AnyArray, FloatArray
+from boostr._validation import check_weights
+from boostr.basis import Sensor
+from boostr.data import Trajectories
+from boostr.exceptions import InvalidParameterError
+from boostr.inspection._model import (
+    FittedModel,
+    SensorTerms,
+    check_model,
+    find_code,
+    find_sensor,
+    mean_speed,
+    read_features,
+    sensor_basis,
+    split_sensors,
+    sum_trees,
+    time_unit,
+)
+from boostr.inspection._shares import path_shares, training_shares
+
+__all__ = ["SensorEffect", "check_n_grid", "sensor_effect"]
+
+_BAND = (0.1, 0.9)  # shares of individuals below its two edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensorEffect:
+    """What one sensor adds to the rate of events, as a function of its value.
+
+    Made by `sensor_effect`. Rates are per unit of time at the average speed of the model's
+    clock. With a baseline beside the sensors, zero is what the sensor adds on average over
+    the training data; without one (``baseline=None``) the sensor's part of the rate is as
+    it is.
+
+    Parameters
+    ----------
+    sensor : str
+        Name of the sensor.
+    grid : (m,) array
+        Values of the sensor, sorted; categories of a categorical one.
+    mean : (m,) float64 array
+        Events per unit of time that the sensor adds at each value, averaged over the
+        individuals.
+    lower, upper : (m,) float64 array
+        What it adds to 10 % of the individuals at most, and to 90 %.
+    shares : (m,) float64 array or None
+        Share of the time that the sensor spends around each value: of the paths asked for,
+        or of the training data. They sum to one over a grid that holds all categories, or
+        any grid of numbers. None for a sensor that was constant in training.
+    coefficients : (n, k) float64 array
+        Coefficients of the sensor's functions, one row per individual.
+    functions : (m, k) float64 array
+        These functions on the grid, per unit of time.
+    is_categorical : bool
+        Whether the grid holds categories.
+    is_centred : bool
+        Whether zero is the average over the training data.
+    speed : float
+        Time that passes on the model's clock per unit of time, averaged over the time in
+        which training individuals were observed; 1 on the calendar clock. At time ``t`` the
+        sensor adds ``mean * clock.rate(t) / speed``.
+    time_unit : str or None
+        Unit of time, where it is known.
+
+    See Also
+    --------
+    sensor_effect : Computes it.
+    boostr.plotting.plot_sensor_effect : Draws it.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import sensor_effect
+    >>> from boostr.simulate import wells
+    >>> train = wells(n=100, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None, random_state=0)
+    >>> effect = sensor_effect(model.fit(train.X, train.y, train.Z), train.X, "sensor1")
+    >>> effect.curves.shape == (100, len(effect.grid))
+    True
+    """
+
+    sensor: str
+    grid: AnyArray
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    shares: FloatArray | None
+    coefficients: FloatArray
+    functions: FloatArray
+    is_categorical: bool
+    is_centred: bool
+    speed: float
+    time_unit: str | None = None
+
+    @property
+    def curves(self) -> FloatArray:
+        """What the sensor adds to every individual, (n, m)."""
+        return np.asarray(self.coefficients @ self.functions.T)
+
+
+def sensor_effect(
+    model: Any,
+    X: Any,
+    sensor: str | int,
+    *,
+    grid: ArrayLike | None = None,
+    n_grid: int = 50,
+    Z: Trajectories | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> SensorEffect:
+    """Compute what a sensor adds to the rate of events, value by value.
+
+    The effect ``b(z)`` of a sensor is the sum of its functions in the leaves that an
+    individual falls into. It differs between individuals by their static features and is
+    the same whatever the other sensors show. It is what the trees add up to: predictions
+    take rates below zero as zero.
+
+    Parameters
+    ----------
+    model : BoostR
+        A model that was fitted with sensors.
+    X : array-like or DataFrame of shape (n, p), or Panel
+        Static features of the individuals to average over: those of the training data, or
+        of any group, for instance one region.
+    sensor : str or int
+        Name or position of the sensor.
+    grid : array-like, default=None
+        Values of the sensor, or categories. By default numbers are spread evenly over the
+        range of the training data, and all categories are taken. Values outside of that
+        range have the effect of the nearest one seen.
+    n_grid : int, default=50
+        Number of values, where they are spread evenly.
+    Z : Trajectories, default=None
+        Sensors of the same individuals, to see at which values they spend their time from 0
+        to the horizon of training; their last values hold. By default the shares of time
+        are those of the training data.
+    sample_weight : array-like of shape (n,), default=None
+        How much each individual counts.
+
+    Returns
+    -------
+    SensorEffect
+        The average effect, the band that holds the effects on four individuals of five, and
+        the share of time behind each value.
+
+    See Also
+    --------
+    sensor_importance : Ranks the sensors.
+    boostr.plotting.plot_sensor_effect : Draws the result.
+
+    Notes
+    -----
+    The operational clock runs faster when the average individual has more events. Rates
+    are given at its average speed ``(s(T) - s(a)) / (T - a)``, where ``T`` is the horizon
+    of training and ``a`` the first time at which anybody was observed;
+    `SensorEffect.speed` tells it.
+
+    Examples
+    --------
+    In the south-west of this field, wells have 0.1 events a day more when their first
+    sensor shows more than 0.6.
+
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import sensor_effect
+    >>> from boostr.simulate import wells
+    >>> train = wells(n=400, random_state=1)
+    >>> model = BoostR(n_estimators=100, validation=None, random_state=0)
+    >>> model = model.fit(train.X, train.y, train.Z)
+    >>> south_west = train.X[train.truth.region() == 0]
+    >>> effect = sensor_effect(model, south_west, "sensor1", grid=[0.2, 0.9])
+    >>> round(float(effect.mean[1] - effect.mean[0]), 1)
+    0.1
+    """
+    fitted = check_model(model)
+    found = find_sensor(fitted, sensor)
+    table, given = split_sensors(X, Z)
+    features = read_features(fitted, table)
+    weights = check_weights(sample_weight, len(features))
+    paths = _apply_layout(fitted, given)
+    values = _make_grid(found, grid, check_n_grid(n_grid), paths)
+    coefficients = sum_trees(fitted, features)[:, found.terms]
+    speed = mean_speed(fitted)
+    functions = speed * sensor_basis(fitted).functions(found.place, values)
+    lower, upper = _find_band(coefficients, functions, weights)
+    return SensorEffect(
+        sensor=found.sensor.name,
+        grid=_name_values(found.sensor, values),
+        mean=np.average(coefficients, axis=0, weights=weights) @ functions.T,
+        lower=lower,
+        upper=upper,
+        shares=(
+            training_shares(found.sensor, values)
+            if paths is None
+            else path_shares(paths, found.place, values, weights, fitted.horizon_)
+        ),
+        coefficients=coefficients,
+        functions=functions,
+        is_categorical=found.sensor.categories is not None,
+        is_centred=sensor_basis(fitted).baseline is not None,
+        speed=speed,
+        time_unit=time_unit(fitted),
+    )
+
+
+def check_n_grid(n_grid: Any) -> int:
+    """Return the number of values of a grid, or say why it cannot be."""
+    if not isinstance(n_grid, Integral) or isinstance(n_grid, bool) or n_grid < 2:
+        raise InvalidParameterError(
+            f"`n_grid` must be a whole number of at least 2, but it is {n_grid!r}."
+        )
+    return int(n_grid)
+
+
+def _apply_layout(model: FittedModel, given: Trajectories | None) -> Trajectories | None:
+    layout = model.sensor_layout_
+    return given if given is None or layout is None else layout.apply(given)
+
+
+def _make_grid(
+    found: SensorTerms, grid: ArrayLike | None, n_grid: int, paths: Trajectories | None
+) -> FloatArray:
+    """Return values, or codes of categories, at which the effect is asked for."""
+    sensor = found.sensor
+    if sensor.categories is not None:
+        if grid is None:
+            return np.arange(len(sensor.categories), dtype=np.float64)
+        asked = np.atleast_1d(np.asarray(grid, dtype=object)).tolist()
+        owner = f"sensor {sensor.name!r}"
+        return np.unique([find_code(value, sensor.categories, owner) for value in asked])
+    if grid is not None:
+        return _check_numbers(grid)
+    low, high = _find_range(found, paths)
+    return np.unique(np.linspace(low, high, n_grid))
+
+
+def _find_range(found: SensorTerms, paths: Trajectories | None) -> tuple[float, float]:
+    """Return the range of training; of the paths, for a sensor that was constant there."""
+    if found.sensor.knots.size:
+        return found.sensor.low, found.sensor.high
+    if paths is not None and not np.isnan(paths.values[found.place]).all():
+        values = paths.values[found.place]
+        return float(np.nanmin(values)), float(np.nanmax(values))
+    raise InvalidParameterError(
+        f"A sensor must have a range of values to spread a grid over, but "
+        f"{found.sensor.name!r} was constant or unknown in training, and adds nothing.\n\n"
+        "Hint: pass grid=…, or sensors as Z=…."
+    )
+
+
+def _check_numbers(grid: ArrayLike) -> FloatArray:
+    try:
+        values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"`grid` must be numbers, but it is {grid!r}.\n\n"
+            "Hint: only categorical sensors take other values."
+        ) from error
+    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+        raise InvalidParameterError(
+            "`grid` must be finite numbers in one dimension, but its shape is "
+            f"{values.shape} and {int((~np.isfinite(values)).sum())} are not finite."
+        )
+    return np.unique(values)
+
+
+def _name_values(sensor: Sensor, values: FloatArray) -> AnyArray:
+    if sensor.categories is None:
+        return values
+    names = np.empty(len(values), dtype=object)
+    names[:] = [sensor.categories[int(code)] for code in values]
+    return names
+
+
+def _find_band(
+    coefficients: FloatArray, functions: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the effects that certain shares of the individuals do not exceed."""
+    band = np.empty((2, len(functions)))
+    for place, function in enumerate(functions):  # one by one, to bound the memory
+        effects = coefficients @ function
+        order = np.argsort(effects, kind="stable")
+        until = np.cumsum(weights[order])
+        ranks = np.searchsorted(until, np.array(_BAND) * until[-1])
+        band[:, place] = effects[order][np.minimum(ranks, len(order) - 1)]
+    return band[0], band[1]

@@ -1,0 +1,126 @@
+"""Drawing of the importance of sensors and static features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from boostr._typing import FloatArray
+from boostr.exceptions import InvalidParameterError
+from boostr.inspection import SensorImportance
+from boostr.plotting._style import BLUE, GREY, name_rate, open_axes, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_sensor_importance"]
+
+Measure = Literal["norm", "loss", "zero_share", "feature"]
+
+
+def plot_sensor_importance(
+    importance: SensorImportance,
+    *,
+    measure: Measure = "norm",
+    n_most: int = 20,
+    ax: Axes | None = None,
+    bar_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw how much sensors, or static features, matter, the largest on top.
+
+    Parameters
+    ----------
+    importance : SensorImportance
+        Result of `boostr.inspection.sensor_importance`.
+    measure : {"norm", "loss", "zero_share", "feature"}, default="norm"
+        What the bars show: the spread of the rate that a sensor adds, how much worse the
+        model gets without it (with standard errors where they are known), the share of
+        leaves in which it has no effect, or the importance of static features.
+    n_most : int, default=20
+        How many bars are drawn at most.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    bar_kwargs : mapping, default=None
+        Options of the bars, see `matplotlib.axes.Axes.barh`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the bars were drawn.
+
+    See Also
+    --------
+    boostr.inspection.sensor_importance : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import sensor_importance
+    >>> from boostr.plotting import plot_sensor_importance
+    >>> from boostr.simulate import wells
+    >>> train = wells(n=100, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None, random_state=0)
+    >>> importance = sensor_importance(model.fit(train.X, train.y, train.Z), train.X)
+    >>> ax = plot_sensor_importance(importance)
+    >>> len(ax.patches)
+    3
+    """
+    names, values, errors = _choose(importance, measure)
+    order = np.argsort(-values, kind="stable")[:n_most]
+    axes: Axes = open_axes(ax, "plot_sensor_importance", (6.4, 1.2 + 0.3 * len(order)))
+    options = {
+        "color": BLUE,
+        "xerr": None if errors is None else errors[order],
+        "error_kw": {"ecolor": "black", "elinewidth": 1.0, "capsize": 3.0},
+        **(bar_kwargs or {}),
+    }
+    axes.barh(np.arange(len(order)), values[order], **options)
+    axes.set_yticks(np.arange(len(order)), [shorten(names[place]) for place in order])
+    axes.invert_yaxis()
+    axes.locator_params(axis="x", nbins=6)
+    if np.any(values[order] < 0.0):
+        axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.set_xlabel(_describe(importance, measure, has_errors=errors is not None))
+    return axes
+
+
+def _choose(
+    importance: SensorImportance, measure: str
+) -> tuple[tuple[str, ...], FloatArray, FloatArray | None]:
+    """Return names, lengths of bars, and standard errors where there are any."""
+    if measure == "norm":
+        return importance.sensors, importance.norms, None
+    if measure == "zero_share":
+        return importance.sensors, importance.zero_shares, None
+    if measure == "feature":
+        return importance.features, importance.feature_importances, None
+    if measure != "loss":
+        raise InvalidParameterError(
+            "`measure` must be 'norm', 'loss', 'zero_share' or 'feature', but it is "
+            f"{measure!r}."
+        )
+    if importance.measure is None:
+        raise InvalidParameterError(
+            "Losses without a sensor need individuals or validation, but there were "
+            "neither.\n\nHint: sensor_importance(model, X, y, Z) computes them."
+        )
+    errors = None if np.isnan(importance.errors).any() else importance.errors
+    return importance.sensors, importance.losses, errors
+
+
+def _describe(importance: SensorImportance, measure: str, *, has_errors: bool) -> str:
+    if measure == "norm":
+        return f"Spread of the rate added ({name_rate(importance.time_unit)})"
+    if measure == "zero_share":
+        return "Share of leaves without effect"
+    if measure == "feature":
+        return "Share of the gain of all splits"
+    rise = (
+        "Drop of log-likelihood"
+        if importance.measure == "log-likelihood"
+        else ("Rise of held-out loss")
+    )
+    error = " ± standard error" if has_errors else ""
+    return f"{rise} without it, per individual{error}"

@@ -1,0 +1,411 @@
+from dataclasses import dataclass, replace
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_allclose
+from tests import oracles
+
+from boostr._kernels.group_lasso import NO_GROUPS, Groups
+from boostr._kernels.scan_groups import _bound_run, look_ahead, scan_groups
+from boostr._kernels.solve import FULL, GROUPED
+from boostr._kernels.split import _draw_candidates, _mix, find_best_split
+
+MISSING = 63
+N_BINS = 64
+
+
+@dataclass
+class Node:
+    """A node with its individuals, and all that the kernels want to know of it."""
+
+    bins: np.ndarray  # (n, n_features)
+    gradients: np.ndarray  # (n, n_terms)
+    hessians: np.ndarray  # (n, n_terms, n_terms)
+    penalty: np.ndarray
+    groups: Groups
+    n_values: int
+    is_categorical: bool = False
+
+    @classmethod
+    def random(cls, seed, n_values, sizes=(1, 2, 2), price=1.0, grows=True, **kwargs):
+        """Make a node whose coefficients jump at one bin, some with missing ones."""
+        rng = np.random.default_rng(seed)
+        n, n_terms = 2 * n_values + 10, sum(sizes)
+        bins = rng.integers(0, n_values, (n, kwargs.pop("n_features", 2)))
+        bins[rng.random(bins.shape) < rng.choice([0.0, 0.2])] = MISSING
+        common = kwargs.pop("correlation", 0.0)
+        roots = np.sqrt(1.0 - common) * rng.normal(size=(n, 2, n_terms))
+        roots += np.sqrt(common) * rng.normal(size=(n, 2, 1))
+        hessians = np.einsum("irt,iru->itu", roots, roots)
+        jumps = (bins[:, 0] > rng.integers(0, n_values))[:, None] * rng.normal(size=n_terms)
+        theta = jumps + rng.choice([0.3, 3.0]) * rng.normal(size=(n, n_terms))
+        gradients = np.einsum("itu,iu->it", hessians, theta)
+        # Prices are shares of the lengths of the gradient; the first group is free.
+        starts = np.cumsum([0, *sizes]).astype(np.int32)
+        squares = np.add.reduceat(np.sum(gradients, axis=0) ** 2, starts[:-1])
+        prices = price * rng.choice([0.3, 1.0, 2.0], len(sizes)) * np.sqrt(squares)
+        prices[0] = 0.0
+        if grows:
+            prices /= np.sqrt(np.trace(hessians[:, : sizes[0], : sizes[0]].sum(axis=0)))
+        groups = Groups(starts, prices, grows)
+        return cls(
+            bins, gradients, hessians, 0.5 * np.eye(n_terms), groups, n_values, **kwargs
+        )
+
+    def rows(self):
+        curvature = [oracles.lower_triangle(h) for h in self.hessians]
+        return np.column_stack([self.gradients, curvature, np.ones(len(self.bins))])
+
+    def histograms(self):
+        individuals = range(len(self.bins)), range(self.bins.shape[1])
+        return oracles.histograms(self.bins, self.rows(), *individuals, N_BINS)
+
+    def find(self, min_count=1, n_candidates=0, seed=0, solver=GROUPED):
+        histograms = self.histograms()
+        n_features = self.bins.shape[1]
+        self.goes_left = np.zeros(N_BINS, dtype=bool)
+        self.sums = np.full((2, histograms.shape[2]), np.nan)
+        self.value = np.full(len(self.penalty), np.nan)
+        gain, self.slot, self.bin, self.missing_left = find_best_split(
+            histograms,
+            np.arange(n_features, dtype=np.int32),
+            np.full(n_features, self.n_values, dtype=np.int32),
+            np.full(n_features, self.is_categorical),
+            self.penalty,
+            solver,
+            self.groups if solver == GROUPED else NO_GROUPS,
+            float(min_count),
+            n_candidates,
+            np.uint64(seed),
+            self.goes_left,
+            self.sums,
+            self.value,
+        )
+        return gain
+
+    def sides(self):
+        return self.goes_left[self.bins[:, self.slot]]
+
+    def gains(self, is_left):
+        return oracles.grouped_gains(
+            is_left, self.gradients, self.hessians, self.penalty, self.groups
+        )
+
+    def best_gain(self, left_sets=None, min_count=1):
+        """Try all ways to split; ``left_sets`` lists sets of bins for every feature."""
+        thresholds = [range(last + 1) for last in range(self.n_values)]
+        ways = [
+            oracles.ways_to_split(column, own, MISSING, min_count)
+            for column, own in zip(
+                self.bins.T, left_sets or [thresholds] * self.bins.shape[1], strict=True
+            )
+        ]
+        ways = np.unique(np.vstack(ways), axis=0)
+        return self.gains(ways).max() if len(ways) else -1.0
+
+    def gain_of_sides(self):
+        return self.gains(self.sides()[None])[0] if self.slot >= 0 else -1.0
+
+    def run(self, feature=0):
+        """Return the left sums of all thresholds of a feature, and the node's."""
+        histogram = self.histograms()[feature]
+        lefts = np.cumsum(histogram[: self.n_values], axis=0)
+        return lefts, histogram.sum(axis=0)
+
+    def bounds(self, lefts, totals, betas):
+        n_terms = len(self.penalty)
+        space = tuple(np.full((k, n_terms), np.nan) for k in (n_terms, n_terms, 3))
+        out = np.full((2, len(lefts)), np.nan)
+        _bound_run(lefts, totals, self.penalty, self.groups, betas, space, out)
+        return out
+
+    def exact_drops(self, lefts, totals):
+        """Solve every threshold; return coefficients and drops of both sides."""
+        starts, prices, grows = self.groups
+        n_terms = len(self.penalty)
+        sums = np.vstack([lefts, totals - lefts])
+        hessian = np.array([oracles.full_matrix(h[n_terms:], n_terms) for h in sums])
+        beta, drop = oracles.solve_groups(
+            sums[:, :n_terms],
+            hessian + self.penalty,
+            starts,
+            oracles.leaf_prices(hessian, starts, prices, grows),
+        )
+        return beta.reshape(2, len(lefts), n_terms), drop.reshape(2, -1)
+
+
+def or_none(gain):
+    """Gains below zero, or within rounding of it, are no split."""
+    return gain if gain > 1e-5 else -1.0
+
+
+seeds = st.integers(0, 2**32 - 1)
+nodes = st.builds(
+    Node.random,
+    seed=seeds,
+    n_values=st.sampled_from([2, 7, 12, 40, 60]),
+    sizes=st.sampled_from([(1, 2), (1, 1, 1), (2, 3), (3,)]),
+    price=st.sampled_from([0.0, 0.1, 0.6]),
+    grows=st.booleans(),
+    n_features=st.integers(1, 2),
+    correlation=st.sampled_from([0.0, 0.9]),
+)
+small_nodes = st.builds(
+    Node.random,
+    seed=seeds,
+    n_values=st.integers(2, 6),
+    sizes=st.sampled_from([(1, 2), (2, 1)]),
+    price=st.sampled_from([0.0, 0.1, 0.6]),
+    grows=st.booleans(),
+)
+
+
+def check_best_threshold(node, min_count):
+    found = or_none(node.find(min_count))
+    expected = or_none(node.best_gain(min_count=min_count))
+    assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_values", [3, 8, 9, 40, 60])
+@pytest.mark.parametrize("grows", [True, False])
+@settings(max_examples=4)
+@given(seed=seeds, price=st.sampled_from([0.05, 0.3]), min_count=st.sampled_from([1, 10]))
+def test_no_threshold_is_better_than_the_one_found(n_values, grows, seed, price, min_count):
+    check_best_threshold(Node.random(seed, n_values, (1, 2), price, grows), min_count)
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(nodes, st.sampled_from([1, 3, 10, 30]))
+def test_no_threshold_of_many_nodes_is_better_than_the_one_found(node, min_count):
+    check_best_threshold(node, min_count)
+
+
+@settings(max_examples=12)
+@given(nodes, st.booleans(), st.sampled_from([0, 3]), st.sampled_from([1, 5]))
+def test_the_gain_is_that_of_the_sides_written(
+    node, is_categorical, n_candidates, min_count
+):
+    node.is_categorical = is_categorical
+    gain = node.find(min_count, n_candidates)
+    assert_allclose(gain, node.gain_of_sides(), rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=12)
+@given(nodes, st.booleans(), st.sampled_from([0, 3]), st.sampled_from([2, 15]))
+def test_both_sides_keep_the_least_count(node, is_categorical, n_candidates, min_count):
+    node.is_categorical = is_categorical
+    node.find(min_count, n_candidates)
+    counts = [node.sides().sum(), (~node.sides()).sum()]
+    assert node.slot < 0 or min(counts) >= min_count
+
+
+@settings(max_examples=10)
+@given(nodes, st.booleans())
+def test_sums_are_those_of_the_node_and_of_its_left_side(node, is_categorical):
+    node.is_categorical = is_categorical
+    node.find()
+    expected = [node.rows().sum(axis=0)]
+    if node.slot >= 0:
+        expected.append(node.rows()[node.sides()].sum(axis=0))
+    assert_allclose(node.sums[: len(expected)], expected, atol=1e-9)
+
+
+@settings(max_examples=10)
+@given(nodes)
+def test_the_value_is_that_of_the_node_as_a_leaf(node):
+    node.find()
+    hessian = node.hessians.sum(axis=0)
+    starts, prices, grows = node.groups
+    prices = oracles.leaf_prices(hessian, starts, prices, grows)
+    gradient, matrix = node.gradients.sum(axis=0), hessian + node.penalty
+    expected, _ = oracles.solve_groups(gradient, matrix, starts, prices)
+    assert_allclose(node.value, expected, rtol=1e-6, atol=1e-7)
+
+
+@settings(max_examples=12)
+@given(small_nodes)
+def test_categories_are_split_at_the_best_place_of_any_order(node):
+    node.is_categorical = True
+    individuals = node.gradients, node.hessians
+    prefixes = [
+        list(oracles.category_prefixes(column, node.n_values, *individuals))
+        for column in node.bins.T
+    ]
+    expected = or_none(node.best_gain(prefixes))
+    assert_allclose(or_none(node.find()), expected, rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=12)
+@given(seed=seeds, n_values=st.integers(2, 5), price=st.sampled_from([0.0, 0.1, 0.6]))
+def test_no_set_of_categories_is_better_for_one_term(seed, n_values, price):
+    node = Node.random(seed, n_values, (1,), grows=False, n_features=1, is_categorical=True)
+    totals = np.abs(node.gradients.sum(axis=0))
+    node.groups = node.groups._replace(prices=price * totals)
+    left = [list(oracles.left_sets(n_values, True))]
+    expected = or_none(node.best_gain(left))
+    assert_allclose(or_none(node.find()), expected, rtol=1e-5, atol=1e-5)
+
+
+def drawn_sets(node, n_candidates, seed):
+    """Return the sets of bins left of the thresholds that are drawn."""
+    sets = []
+    for feature, column in enumerate(node.bins.T):
+        counts = np.bincount(column, minlength=N_BINS)[: node.n_values].astype(float)
+        drawn = np.zeros(node.n_values, dtype=bool)
+        own_seed = np.uint64(_mix(np.uint64(seed) + np.uint64(feature + 1)))
+        _draw_candidates(counts, n_candidates, own_seed, drawn)
+        sets.append([range(last + 1) for last in np.flatnonzero(drawn)])
+    return sets
+
+
+@settings(max_examples=12)
+@given(nodes, st.integers(1, 4), st.integers(0, 2**63))
+def test_of_thresholds_drawn_at_random_the_best_is_found(node, n_candidates, seed):
+    found = or_none(node.find(n_candidates=n_candidates, seed=seed))
+    expected = or_none(node.best_gain(drawn_sets(node, n_candidates, seed)))
+    assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=15)
+@given(nodes, st.booleans(), st.sampled_from([0, 2]))
+def test_without_prices_the_split_is_that_of_the_full_problem(
+    node, is_categorical, n_candidates
+):
+    node.is_categorical = is_categorical
+    starts = np.array([0, len(node.penalty)], dtype=np.int32)
+    node.groups = Groups(starts, np.zeros(1), False)
+    gain = node.find(3, n_candidates)
+    sides = node.sides() if node.slot >= 0 else None
+    assert_allclose(gain, node.find(3, n_candidates, solver=FULL), rtol=1e-5, atol=1e-5)
+    assert sides is None or np.array_equal(sides, node.sides())
+
+
+@settings(max_examples=10)
+@given(nodes)
+def test_the_order_of_features_does_not_matter(node):
+    gain = node.find()
+    node.bins = node.bins[:, ::-1]
+    assert_allclose(node.find(), gain, rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=10)
+@given(nodes)
+def test_two_features_do_what_the_better_one_does(node):
+    single = [replace(node, bins=column[:, None]).find() for column in node.bins.T]
+    assert_allclose(node.find(), max(single), rtol=1e-5, atol=1e-5)
+
+
+def test_prohibitive_prices_on_everything_give_no_split():
+    node = Node.random(1, 12, (1, 2))
+    node.groups = node.groups._replace(prices=np.full(2, 1e6))
+    assert node.find() == -1.0
+
+
+def test_a_useless_feature_gives_no_split_where_groups_cost():
+    # Everybody is the same: two leaves pay twice for the effect that one pays for once.
+    node = Node.random(1, 12, (1, 2), grows=False)
+    node.gradients[:], node.hessians[:] = node.gradients[0], np.eye(3)
+    node.groups = node.groups._replace(prices=np.array([0.0, 0.5]))
+    assert node.find() == -1.0
+
+
+def test_missing_values_join_the_side_they_resemble():
+    node = Node.random(1, 12, (1, 2), price=0.05, n_features=1)
+    node.bins[:, 0] = np.arange(len(node.bins)) % 12
+    node.bins[:6, 0] = MISSING
+    is_left = (node.bins[:, 0] <= 4) | (node.bins[:, 0] == MISSING)
+    node.gradients = np.where(is_left, -1.0, 1.0)[:, None] * np.ones(3)
+    node.find()
+    assert np.array_equal(node.sides(), is_left)
+
+
+@pytest.mark.parametrize(("threshold", "larger_is_left"), [(3, False), (8, True)])
+def test_where_nothing_is_missing_it_goes_with_the_larger_side(threshold, larger_is_left):
+    node = Node.random(1, 12, (1, 2), price=0.05, n_features=1)
+    node.bins[:, 0] = np.arange(len(node.bins)) % 12
+    is_left = node.bins[:, 0] <= threshold
+    node.gradients = np.where(is_left, -1.0, 1.0)[:, None] * np.ones(3)
+    node.find()
+    assert (node.bin, node.missing_left) == (threshold, larger_is_left)
+
+
+def scan(node, best):
+    histogram = node.histograms()[0]
+    everything = np.arange(node.n_values, dtype=np.int32), np.ones(node.n_values, bool)
+    own = np.zeros(len(node.penalty))
+    totals = histogram.sum(axis=0)
+    leaf = node.penalty, node.groups
+    return scan_groups(histogram, *everything, totals, *leaf, 1.0, True, own, best)
+
+
+@settings(max_examples=10)
+@given(nodes, st.sampled_from([0.0, 0.5, 0.999]))
+def test_what_others_have_reached_hides_only_what_is_worse(node, share):
+    reduction, position, missing_left = scan(node, 0.0)
+    again = scan(node, share * reduction)
+    assert_allclose(again[0], reduction, rtol=1e-9)
+    assert again[1:] == (position, missing_left)
+
+
+@settings(max_examples=10)
+@given(nodes)
+def test_a_threshold_no_better_than_others_is_not_found(node):
+    reduction, _, _ = scan(node, 0.0)
+    assert scan(node, reduction * (1.0 + 1e-9))[:2] == (-1.0, -1)
+
+
+# --- Bounds
+
+
+@settings(max_examples=20)
+@given(nodes, seeds, st.sampled_from([0.0, 0.1, 3.0]))
+def test_bounds_are_never_below_what_a_side_reaches(node, seed, distance):
+    rng = np.random.default_rng(seed)
+    lefts, totals = node.run()
+    first = rng.integers(0, len(lefts))
+    lefts = lefts[first : first + rng.integers(1, 9)]
+    betas, drops = node.exact_drops(lefts, totals)
+    betas = betas[:, rng.integers(0, len(lefts))]
+    betas = betas + distance * rng.normal(size=betas.shape)
+    assert np.all(node.bounds(lefts, totals, betas) >= drops * (1.0 - 1e-9) - 1e-9)
+
+
+@settings(max_examples=20)
+@given(nodes, seeds)
+def test_the_bound_at_a_side_s_own_coefficients_is_what_it_reaches(node, seed):
+    lefts, totals = node.run()
+    place = np.random.default_rng(seed).integers(0, len(lefts))
+    betas, drops = node.exact_drops(lefts[[place]], totals)
+    found = node.bounds(lefts[[place]], totals, np.ascontiguousarray(betas[:, 0]))
+    assert_allclose(found[:, 0], drops[:, 0], rtol=1e-6, atol=1e-8)
+
+
+def test_a_run_shares_the_smallest_matrix_of_either_side():
+    # As if every threshold had what the first has on the left, the last on the right.
+    node = Node.random(5, 12, grows=False)
+    lefts, totals = node.run()
+    run, betas = lefts[2:7], np.zeros((2, 5))
+    curvature = slice(5, -1)
+    expected = np.zeros((2, 5))
+    for place in range(5):
+        one, all_of_it = run[[place]].copy(), totals.copy()
+        one[0, curvature] = run[0, curvature]
+        all_of_it[curvature] = (run[0] + totals - run[-1])[curvature]
+        expected[:, place] = node.bounds(one, all_of_it, betas)[:, 0]
+    assert_allclose(node.bounds(run, totals, betas), expected)
+
+
+@settings(max_examples=10)
+@given(nodes)
+def test_a_feature_promises_no_less_than_its_coarse_thresholds_reach(node):
+    lefts, totals = node.run()
+    own = np.zeros(len(node.penalty))
+    leaf = node.penalty, node.groups
+    promise = look_ahead(node.histograms()[0], node.n_values, totals, *leaf, 1.0, own)
+    coarse = lefts[16::32]
+    coarse = coarse[(coarse[:, -1] >= 1) & (coarse[:, -1] < totals[-1])]
+    reached = node.exact_drops(coarse, totals)[1].sum(axis=0) if len(coarse) else np.zeros(1)
+    assert promise >= reached.max() * (1.0 - 1e-9)
