@@ -463,17 +463,16 @@ def path_statistics(loss, baseline, path, sensors, history, breaks=()):
 def dense_path_statistics(loss, clock, rates, history, n_cells=4_000):
     """Return b and H as sums over short cells of time, in which the clock moves on.
 
-    ``rates`` gives the rates of all terms on the clock, at a time of the calendar.
+    ``rates`` gives the rates of all terms on the clock, (m, P), at times of the calendar.
     """
     windows, times, costs = history
-    events = list(zip(times, costs, strict=True))
     level = linear = quadratic = 0.0
     if loss == "intensity":
-        linear = sum(cost * rates(time) for time, cost in events)
+        linear = np.asarray(costs) @ rates(np.asarray(times)) if times else 0.0
     for start, stop in windows:
         edges = np.linspace(start, stop, n_cells + 1)
         middles, steps = 0.5 * (edges[1:] + edges[:-1]), np.diff(clock(edges))
-        slopes = np.array([rates(time) for time in middles])
+        slopes = rates(middles)
         if loss == "intensity":
             quadratic = quadratic + np.einsum("k,kt,ku->tu", steps, slopes, slopes)
             continue
@@ -489,3 +488,17 @@ def dense_path_statistics(loss, clock, rates, history, n_cells=4_000):
 def observed_length(begin, end, windows):
     """Return how much of a piece lies in the windows."""
     return sum(max(min(end, stop) - max(begin, start), 0.0) for start, stop in windows)
+
+
+# --- Curves along paths
+# -----------------------------------------------------------------------
+
+
+def rise_along_path(rate, breaks, time, monotone):
+    """Integrate a rate that changes only at the breaks; below zero it may count as zero."""
+    cuts = sorted({0.0, time, *(cut for cut in breaks if 0.0 < cut < time)})
+    total = 0.0
+    for start, stop in pairwise(cuts):
+        slope = rate(0.5 * (start + stop))
+        total += (stop - start) * (max(slope, 0.0) if monotone else slope)
+    return total

@@ -41,9 +41,7 @@ class Stages:
         _forget_peak()
         self.before_mb = psutil.Process().memory_info().rss / 2**20
         self.seconds: dict[str, float] = {}
-        self.cpu_seconds: dict[
-            str, float
-        ] = {}  # of all threads; other processes matter less
+        self.cpu_seconds: dict[str, float] = {}  # of all threads
         self.peaks_mb: dict[str, float] = {}  # above what was there before
         self._last = time.perf_counter(), time.process_time()
 

@@ -1,6 +1,6 @@
 """Gradient boosted trees for recurrent events: how many, and when."""
 
-from boostr import basis, inspection, plotting, simulate
+from boostr import basis, datasets, inspection, plotting, simulate
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction
 from boostr.data import Panel, RecurrentEvents, Trajectories
@@ -20,6 +20,7 @@ __all__ = [
     "Trajectories",
     "__version__",
     "basis",
+    "datasets",
     "inspection",
     "plotting",
     "simulate",

@@ -12,7 +12,9 @@ ROOMS = [
     "boostr.baselines",
     "boostr.basis",
     "boostr.data",
+    "boostr.datasets",
     "boostr.estimators",
+    "boostr.inspection",
     "boostr.plotting",
     "boostr.simulate",
 ]

@@ -255,9 +255,7 @@ def test_groups_that_say_the_same_reach_the_minimum_of_one(rng, price):
     problem.matrix = np.block([[root, root], [root, root]])
     problem.gradient = np.tile(problem.gradient[:3], 2)
     problem.prices = np.full(2, price)
-    alone = oracles.solve_groups(
-        problem.gradient[:3], root, [0, 3], problem.prices[:1]
-    )
+    alone = oracles.solve_groups(problem.gradient[:3], root, [0, 3], problem.prices[:1])
     beta, drop = problem.solve()
     assert_allclose(
         [*(beta[:3] + beta[3:]), drop], [*alone[0], alone[1]], rtol=1e-6, atol=1e-8

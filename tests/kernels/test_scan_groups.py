@@ -407,5 +407,7 @@ def test_a_feature_promises_no_less_than_its_coarse_thresholds_reach(node):
     promise = look_ahead(node.histograms()[0], node.n_values, totals, *leaf, 1.0, own)
     coarse = lefts[16::32]
     coarse = coarse[(coarse[:, -1] >= 1) & (coarse[:, -1] < totals[-1])]
-    reached = node.exact_drops(coarse, totals)[1].sum(axis=0) if len(coarse) else np.zeros(1)
+    reached = (
+        node.exact_drops(coarse, totals)[1].sum(axis=0) if len(coarse) else np.zeros(1)
+    )
     assert promise >= reached.max() * (1.0 - 1e-9)

@@ -22,7 +22,7 @@ SensorPenalty = Literal["group_lasso", "ridge"]
 _SENSOR_INDIVIDUALS = (
     100.0  # that draw sensors to zero for each one that draws the baseline
 )
-_STANDARD_ERRORS = 0.3  # below which a sensor's gradient in a leaf leaves it at zero
+_STANDARD_ERRORS = 0.1  # below which a sensor's gradient in a leaf leaves it at zero
 _BLOCK = 4096  # individuals whose gradients are looked at together
 
 

@@ -25,7 +25,7 @@ from boostr._typing import FloatArray, IndexArray
 __all__ = ["Screening", "rise_without", "screen"]
 
 _USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
-_PROHIBITIVE = 10.0  # times the price of a useful sensor
+_PROHIBITIVE = 30.0  # times the price of a useful sensor
 _LARGE_STEP = 0.2  # learning rate: a judgement needs no fine steps
 
 

@@ -71,8 +71,8 @@ SHAPES = (
 
 # Leaves with many coefficients need more individuals.
 SENSOR_SHAPES = (
-    Shape(6, 0.03, 0),  # clear groups
-    Shape(6, 0.03, 3),  # smooth effects
+    Shape(6, 0.02, 0),  # clear groups
+    Shape(6, 0.02, 3),  # smooth effects
 )
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation

@@ -10,7 +10,13 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray
 from boostr.data._times import name_unit
 from boostr.inspection import CoefficientMap
-from boostr.plotting._style import find_edges, name_rate, open_axes, shorten
+from boostr.plotting._style import (
+    find_edges,
+    name_categories,
+    name_rate,
+    open_axes,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +82,7 @@ def plot_coefficient_map(
     ):
         axis.set_label_text(name)
         if grid.dtype == object:
-            axis.set_ticks(_places(grid), [shorten(each) for each in grid])
+            name_categories(axis, grid)
     if show_colorbar:
         axes.figure.colorbar(mesh, ax=axes, label=_describe(result))
     return axes

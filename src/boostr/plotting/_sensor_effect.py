@@ -9,7 +9,14 @@ import numpy as np
 
 from boostr._typing import FloatArray
 from boostr.inspection import SensorEffect
-from boostr.plotting._style import CYCLE, GREY, find_edges, name_rate, open_axes, shorten
+from boostr.plotting._style import (
+    CYCLE,
+    GREY,
+    find_edges,
+    name_categories,
+    name_rate,
+    open_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +158,6 @@ def _label_axes(axes: Axes, effect: SensorEffect) -> None:
     axes.set_xlabel(effect.sensor)
     axes.set_ylabel(f"Rate added ({name_rate(effect.time_unit)})")
     if effect.is_categorical:
-        names = [shorten(each) for each in effect.grid]
-        axes.set_xticks(np.arange(len(names)), names)
+        name_categories(axes.xaxis, effect.grid)
     # Above the picture, where it cannot cover a curve.
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)

@@ -16,6 +16,7 @@ from boostr.plotting._style import (
     GREY,
     ORANGE,
     VERMILION,
+    name_categories,
     name_rate,
     name_time,
     open_axes,
@@ -194,7 +195,7 @@ def _draw_sensor(
     panel.set_title(shorten(path.names[place]), loc="left", fontsize="small")
     categories = path.categories[place]
     if categories is not None:
-        panel.set_yticks(np.arange(len(categories)), [shorten(each) for each in categories])
+        name_categories(panel.yaxis, categories)
         panel.set_ylim(-0.5, len(categories) - 0.5)
 
 

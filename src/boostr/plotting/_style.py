@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "ORANGE",
     "VERMILION",
     "find_edges",
+    "name_categories",
     "name_rate",
     "name_time",
     "open_axes",
@@ -34,6 +36,7 @@ GREY = "#7F7F7F"
 CYCLE = (BLUE, VERMILION, "#009E73", ORANGE, "#56B4E9", "#CC79A7", "black")
 
 _LONGEST = 28  # characters of a name on an axis
+_CROWDED = 60  # characters of all names beside each other
 
 
 def open_axes(
@@ -67,6 +70,15 @@ def shorten(name: object) -> str:
         return f"{name:g}"
     text = str(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def name_categories(axis: Any, names: Iterable[object]) -> None:
+    """Write categories at whole numbers of an axis, slanted where they are crowded."""
+    labels = [shorten(name) for name in names]
+    axis.set_ticks(np.arange(len(labels)), labels)
+    if axis.axis_name == "x" and sum(map(len, labels)) > _CROWDED:
+        for label in axis.get_ticklabels():
+            label.set(rotation=40, rotation_mode="anchor", ha="right")
 
 
 def find_edges(places: FloatArray) -> FloatArray:

@@ -1,0 +1,184 @@
+"""One loader for each data set."""
+
+from __future__ import annotations
+
+from boostr.datasets._dataset import Dataset
+from boostr.datasets._files import read_events, read_features
+
+__all__ = ["load_bladder", "load_cgd", "load_valve_seats"]
+
+
+def load_valve_seats() -> Dataset:
+    """Load the replacements of valve seats in 41 diesel engines.
+
+    The valve seats of these engines wear out and are replaced. A fleet of 41 engines was
+    watched for up to 761 days and had 48 replacements. On two of the engines, two
+    replacements fall on the same day. There are no features.
+
+    Returns
+    -------
+    Dataset
+        Histories in days of age; ``X`` is None.
+
+    See Also
+    --------
+    boostr.baselines.MeanCumulativeFunction : The estimate that Nelson drew from them.
+    boostr.baselines.laplace_test : Whether replacements become more frequent with age.
+
+    Notes
+    -----
+    The table is that of the R package survival 3.5-3 (``valveSeat``), distributed under
+    the LGPL (>= 2); a README beside the file says what was changed.
+
+    References
+    ----------
+    Nelson, W. (1995). Confidence limits for recurrence data, applied to cost or number
+    of product repairs. Technometrics 37, 147-157.
+
+    Nelson, W. (2003). Recurrent Events Data Analysis for Product Repairs, Disease
+    Recurrences, and Other Applications. SIAM.
+
+    Examples
+    --------
+    One engine in 41 has had a replacement by day 61, two by day 76.
+
+    >>> from boostr import MeanCumulativeFunction
+    >>> from boostr.datasets import load_valve_seats
+    >>> data = load_valve_seats()
+    >>> data.y
+    RecurrentEvents(41 individuals, 48 events, follow-up 25363 days)
+    >>> MeanCumulativeFunction().fit(data.y).predict([61.0, 76.0]) * 41
+    array([1., 2.])
+    """
+    return Dataset(
+        X=None,
+        y=read_events("valve_seats.csv", unit="days"),
+        feature_names=(),
+        description=(
+            "Replacements of valve seats in 41 diesel engines of one fleet, by the age of "
+            "the engine in days."
+        ),
+        source="R package survival 3.5-3, data set valveSeat; LGPL (>= 2)",
+    )
+
+
+def load_bladder(*, backend: str | None = None) -> Dataset:
+    """Load the recurrences of bladder tumours under placebo, pyridoxine and thiotepa.
+
+    Patients of the Veterans Administration Cooperative Urological Research Group had
+    superficial tumours of the bladder removed and were assigned to one of three
+    treatments. At visits, new tumours were counted and removed. A visit with new tumours
+    is an event.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars"}, optional
+        Which table to make; by default pandas if it is installed, else polars.
+
+    Returns
+    -------
+    Dataset
+        116 patients with 189 recurrences; time in months since randomisation. Features
+        are ``treatment``, the ``number`` of tumours removed at the start (8 stands for
+        8 or more), and the ``size`` of the largest of them in cm.
+
+    See Also
+    --------
+    boostr.baselines.compare_mcf : Test whether the treatments differ.
+
+    Notes
+    -----
+    Of 118 patients, the two that were not followed at all (ids 1 and 49) are left out.
+    Deaths are ends of follow-up. All recurrences are kept, up to nine; the version with
+    two treatments and four recurrences that is common in textbooks is a part of this one.
+    The table is that of the R package survival 3.5-3 (``bladder1``), distributed under the
+    LGPL (>= 2); a README beside the file says what was changed.
+
+    References
+    ----------
+    Byar, D. P. (1980). The Veterans Administration study of chemoprophylaxis for
+    recurrent stage I bladder tumors. In: Bladder Tumors and Other Topics in Urological
+    Oncology. Plenum, 363-370.
+
+    Andrews, D. F. and Herzberg, A. M. (1985). Data: A Collection of Problems from Many
+    Fields for the Student and Research Worker. Springer.
+
+    Examples
+    --------
+    >>> from boostr.datasets import load_bladder
+    >>> data = load_bladder()
+    >>> data.y
+    RecurrentEvents(116 individuals, 189 events, follow-up 3704 months)
+    >>> data.X.treatment.value_counts(sort=False).to_dict()
+    {'placebo': 47, 'pyridoxine': 31, 'thiotepa': 38}
+    """
+    return Dataset(
+        X=read_features("bladder_features.csv", backend=backend),
+        y=read_events("bladder.csv", unit="months"),
+        feature_names=("treatment", "number", "size"),
+        description=(
+            "Recurrences of bladder tumours in 116 patients under placebo, pyridoxine or "
+            "thiotepa, in months since randomisation; a visit with new tumours is an event."
+        ),
+        source="R package survival 3.5-3, data set bladder1; LGPL (>= 2)",
+    )
+
+
+def load_cgd(*, backend: str | None = None) -> Dataset:
+    """Load the infections of patients with chronic granulomatous disease.
+
+    The disease, which is inherited, weakens the immune system. In a trial with 13 centres
+    63 patients got gamma interferon and 65 a placebo; the events are serious infections.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars"}, optional
+        Which table to make; by default pandas if it is installed, else polars.
+
+    Returns
+    -------
+    Dataset
+        128 patients with 76 infections, 20 of them under interferon; time in days since
+        randomisation. Features are ``treatment`` ("placebo" or "rIFN-g"), ``sex``,
+        ``age`` in years, ``height`` in cm, ``weight`` in kg, pattern of ``inheritance``,
+        use of ``steroids`` and of antibiotic ``prophylaxis`` at the start (0 or 1),
+        ``region`` of the hospital and ``centre``.
+
+    See Also
+    --------
+    boostr.baselines.mcf_difference : How many infections the treatment saves.
+
+    Notes
+    -----
+    The table is that of the R package survival 3.5-3 (``cgd``), distributed under the
+    LGPL (>= 2); a README beside the file says what was changed.
+
+    References
+    ----------
+    The International Chronic Granulomatous Disease Cooperative Study Group (1991). A
+    controlled trial of interferon gamma to prevent infection in chronic granulomatous
+    disease. New England Journal of Medicine 324, 509-516.
+
+    Fleming, T. R. and Harrington, D. P. (1991). Counting Processes and Survival Analysis.
+    Wiley, appendix D.2.
+
+    Examples
+    --------
+    >>> from boostr.datasets import load_cgd
+    >>> data = load_cgd()
+    >>> data.y
+    RecurrentEvents(128 individuals, 76 events, follow-up 37477 days)
+    >>> int(data.y.n_events[data.X.treatment == "rIFN-g"].sum())
+    20
+    """
+    features = read_features("cgd_features.csv", backend=backend)
+    return Dataset(
+        X=features,
+        y=read_events("cgd.csv", unit="days"),
+        feature_names=tuple(features.columns),
+        description=(
+            "Serious infections of 128 patients with chronic granulomatous disease under "
+            "gamma interferon or placebo, in days since randomisation."
+        ),
+        source="R package survival 3.5-3, data set cgd; LGPL (>= 2)",
+    )

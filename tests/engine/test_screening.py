@@ -1,0 +1,183 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests import oracles
+from tests.engine.problems import boosting
+from tests.engine.test_penalty import Case
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.penalty import sensor_problem
+from boostr._engine.screening import (
+    _USEFUL,
+    Screening,
+    _add_shuffled,
+    rise_without,
+    screen,
+)
+from boostr._engine.selection import Task, draw_folds, validate
+from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.tree import GrowthParams
+from boostr.basis import OperationalClock, SensorBasis
+from boostr.simulate import wells
+
+GROWTH = GrowthParams(max_leaves=2, min_samples_leaf=3)
+
+
+def bin_features(x, n_bins=8):
+    numeric = np.zeros(x.shape[1], dtype=bool)
+    mapper = BinMapper.from_quantiles(x, n_bins, numeric, numeric.astype(np.int32))
+    return mapper.transform(x)
+
+
+def make_task(features, stats, problem, n_rounds=2, **params):
+    return Task(
+        stats, features, problem, boosting(**params), n_rounds, 1, lambda *report: None
+    )
+
+
+@pytest.fixture
+def case(rng):
+    return Case(rng, "constant", n=20)
+
+
+@pytest.fixture
+def task(rng, case):
+    features = bin_features(rng.random((20, 2)))
+    return make_task(features, case.stats, case.problem())
+
+
+# --- What a sensor is good for
+
+
+def losses_of(stats, theta):
+    """Return everybody's loss."""
+    return np.array(
+        [
+            oracles.objective(own, -linear, oracles.full_matrix(triangle, len(own)))
+            for own, linear, triangle in zip(
+                theta, stats.linear, stats.quadratic, strict=True
+            )
+        ]
+    )
+
+
+def test_a_sensor_is_worth_what_the_loss_rises_by_without_it(rng, case):
+    theta = rng.normal(size=case.stats.linear.shape)
+    starts = case.problem().groups.starts
+    rise, error = rise_without(case.stats, starts, theta)
+    for group, (begin, end) in enumerate(pairwise(starts)):
+        without = theta.copy()
+        without[:, begin:end] = 0.0
+        rises = losses_of(case.stats, without) - losses_of(case.stats, theta)
+        assert_allclose(rise[group], rises.sum())
+        assert_allclose(error[group], np.sqrt(len(rises)) * rises.std())
+
+
+def test_a_sensor_without_coefficients_is_worth_nothing(rng, case):
+    theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
+    theta[:, starts[2] : starts[3]] = 0.0
+    rise, error = rise_without(case.stats, starts, theta)
+    assert (rise[2], error[2]) == (0.0, 0.0)
+
+
+def test_whoever_was_never_held_out_does_not_count(rng, case):
+    theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
+    theta[[3, 7]] = np.nan
+    known = np.setdiff1d(np.arange(20), [3, 7])
+    expected = rise_without(case.take(known).stats, starts, theta[known])
+    assert_allclose(rise_without(case.stats, starts, theta), expected)
+
+
+# --- Shuffled copies
+
+
+def test_every_feature_gets_a_copy_with_the_individuals_shuffled(rng):
+    features = bin_features(rng.random((30, 3)))
+    both = _add_shuffled(features, 5)
+    assert np.array_equal(both.bins[:, :3], features.bins)
+    assert np.array_equal(np.sort(both.bins[:, 3:], axis=0), np.sort(features.bins, axis=0))
+    assert np.array_equal(both.n_values, np.tile(features.n_values, 2))
+    assert np.array_equal(both.is_categorical, np.tile(features.is_categorical, 2))
+    assert both.missing_bin == features.missing_bin
+
+
+def test_copies_are_shuffled_one_by_one(rng):
+    column = rng.random((200, 1))
+    shuffled = _add_shuffled(bin_features(np.hstack([column, column])), 5).bins
+    columns = [shuffled[:, place] for place in (0, 2, 3)]
+    assert not any(np.array_equal(*pair) for pair in pairwise([*columns, columns[0]]))
+
+
+def test_copies_depend_on_the_seed_alone(rng):
+    features = bin_features(rng.random((50, 2)))
+    first = _add_shuffled(features, 5).bins
+    assert np.array_equal(_add_shuffled(features, 5).bins, first)
+    assert not np.array_equal(_add_shuffled(features, 6).bins, first)
+
+
+# --- The judgement
+
+
+def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
+    factors = np.array([1.0, 1.0, 30.0, 1.0])
+    again = Screening(np.array([0], dtype=np.int32), factors).apply(task)
+    prices = task.problem.groups.prices
+    assert np.array_equal(again.problem.groups.prices, factors * prices)
+    assert again.problem.penalty is task.problem.penalty
+    assert (again.stats, again.features, again.params) == (
+        task.stats,
+        task.features,
+        task.params,
+    )
+
+
+def test_what_has_no_price_stays(case, task):
+    # Even a baseline that is of no use, and everything with ridge.
+    folds = draw_folds(20, 2, 1, 0)
+    assert screen(task, GROWTH, folds).price_factors[0] == 1.0
+    ridge = make_task(task.features, case.stats, case.problem("ridge"))
+    assert np.array_equal(screen(ridge, GROWTH, folds).price_factors, [1.0])
+
+
+def test_sensors_of_prohibitive_price_are_of_no_use(case, task):
+    barred = Screening(np.arange(2), np.array([1.0, 1e9, 1e9, 1e9])).apply(task)
+    found = screen(barred, GROWTH, draw_folds(20, 2, 1, 0))
+    assert np.all(found.price_factors[1:] > 1.0)
+
+
+def test_the_judgement_is_that_of_the_held_out_loss(case, task):
+    # Where a rise stands out from its standard error; the steps are large anyway.
+    folds = draw_folds(20, 2, 1, 0)
+    found = screen(task, GROWTH, folds)
+    features = _add_shuffled(task.features, task.params.seed)
+    trial = make_task(features, case.stats, task.problem)
+    run = validate(trial, GROWTH, folds, "again")
+    rise, error = rise_without(case.stats, task.problem.groups.starts, run.out_of_fold)
+    expected = (rise > _USEFUL * error)[1:]
+    assert np.array_equal(found.price_factors[1:] == 1.0, expected)
+
+
+def test_a_feature_that_tells_everything_beats_the_shuffled_ones(rng):
+    case = Case(rng, "constant", n=40)
+    x = np.column_stack([case.stats.linear[:, 0], rng.random(40)])
+    task = make_task(bin_features(x), case.stats, case.problem(), n_rounds=3)
+    assert 0 in screen(task, GROWTH, draw_folds(40, 2, 1, 0)).columns
+
+
+@pytest.mark.slow  # without the compiler
+@pytest.mark.parametrize("seed", [0, 1])
+def test_noise_is_barred_and_what_drives_events_is_not(seed):
+    # Three sensors and two coordinates matter; the fourth sensor is noise.
+    fleet = wells(n=400, n_sensors=4, random_state=seed, end=100.0, interpolation="last")
+    clocked = put_on_clock(fleet.y, OperationalClock.from_events(fleet.y), fleet.Z)
+    basis = SensorBasis().place(clocked, "intensity")
+    stats = compute_suffstats(clocked, basis, "intensity")
+    settings = "intensity", clocked.horizon, 1.0, "group_lasso"
+    problem = sensor_problem(basis, stats, np.ones(400), *settings)
+    task = make_task(bin_features(fleet.X[:, :4], 16), stats, problem, n_rounds=15)
+    growth = GrowthParams(max_leaves=6, min_samples_leaf=20)
+    found = screen(task, growth, draw_folds(400, 3, 1, seed))
+    assert np.array_equal(found.price_factors > 1.0, [False, False, False, False, True])
+    assert {0, 1} <= set(found.columns.tolist())

@@ -1,0 +1,156 @@
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.plotting import plot_sensor_path
+
+pytestmark = pytest.mark.plot
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def paths():
+    return Trajectories.from_flat(
+        [1.0, 4.0, 0.0],
+        [0, 2, 3],
+        [[5.0, 6.0, 7.0], [0.0, 1.0, 1.0]],
+        ["torque", "mode"],
+        categories={"mode": ["idle", "run"]},
+        ids=["W1", "W2"],
+    )
+
+
+@pytest.fixture
+def histories():
+    return RecurrentEvents.from_lists(
+        [[2.0], [3.0, 8.0]], end=[9.0, 10.0], ids=["W2", "W1"]
+    )
+
+
+def test_every_sensor_has_a_panel_with_steps(paths):
+    panels = plot_sensor_path(paths).child_axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["torque", "mode"]
+    line = panels[0].lines[0]
+    assert line.get_drawstyle() == "steps-post"
+    assert_allclose(line.get_xdata(), [1.0, 4.0, 4.0])
+    assert_allclose(line.get_ydata(), [5.0, 6.0, 6.0])
+
+
+def test_the_last_value_holds_to_the_end_of_observation(paths, histories):
+    panel = plot_sensor_path(paths, y=histories).child_axes[0]
+    assert_allclose(panel.lines[0].get_xdata()[-1], 10.0)
+    assert panel.get_xlim() == (0.0, 10.0)
+
+
+def test_first_values_that_hold_before_are_drawn_from_the_start(paths):
+    ax = plot_sensor_path(paths._with(before="first"), sensors="torque")
+    assert_allclose(ax.lines[0].get_xdata(), [0.0, 4.0, 4.0])
+
+
+def test_one_sensor_is_drawn_on_the_axes_itself(paths):
+    ax = plt.subplots()[1]
+    assert plot_sensor_path(paths, 1, sensors="torque", ax=ax) is ax
+    assert not ax.child_axes
+    assert_allclose(ax.lines[0].get_ydata(), 7.0)
+
+
+def test_categories_are_named(paths):
+    panel = plot_sensor_path(paths).child_axes[1]
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["idle", "run"]
+
+
+def test_events_are_those_of_the_same_id_in_all_panels(paths, histories):
+    for panel in plot_sensor_path(paths, y=histories).child_axes:
+        (marks,) = panel.collections
+        assert_allclose([each[0, 0] for each in marks.get_segments()], [3.0, 8.0])
+
+
+def test_without_ids_events_are_matched_by_position(paths):
+    y = RecurrentEvents.from_lists([[], [1.0]], end=[4.0, 5.0])
+    ax = plot_sensor_path(paths, 1, y=y, sensors="torque")
+    assert_allclose([each[0, 0] for each in ax.collections[0].get_segments()], [1.0])
+
+
+def test_time_that_is_not_observed_is_shaded(paths):
+    y = RecurrentEvents.from_lists([[], [3.0]], start=[0.0, 1.0], end=[4.0, 5.0])
+    late = paths._with(times=np.array([1.0, 4.0, 7.0]))
+    ax = plot_sensor_path(late, 1, y=y, sensors="torque")
+    assert [(gap.get_x(), gap.get_width()) for gap in ax.patches] == [(0, 1), (5, 2)]
+    assert (
+        ax.get_title(loc="right") == "individual W2: 1 event (dashed), grey: not observed"
+    )
+
+
+def test_title_names_the_individual(paths):
+    ax = plot_sensor_path(paths._with(id_name="well"), 1, sensors="torque")
+    assert ax.get_title(loc="right") == "well W2"
+
+
+def test_intensity_has_a_panel_below(paths):
+    ax = plot_sensor_path(paths, times=[3.0, 1.0], intensity=[0.3, 0.1])
+    panel = ax.child_axes[-1]
+    assert panel.get_title(loc="left") == "predicted intensity (events per unit of time)"
+    assert_allclose(panel.lines[0].get_xdata(), [1.0, 3.0])
+    assert_allclose(panel.lines[0].get_ydata(), [0.1, 0.3])
+    assert panel.get_ylim()[0] == 0.0
+
+
+def test_time_is_labelled_with_its_unit(paths):
+    panels = plot_sensor_path(paths._with(time_unit="h")).child_axes
+    assert panels[-1].get_xlabel() == "Time (hours)"
+    assert panels[0].get_xlabel() == ""
+
+
+def test_an_individual_without_samples_has_an_empty_panel(paths):
+    nobody = Trajectories.from_flat([1.0], [0, 1, 1], [[5.0]], ["torque"])
+    ax = plot_sensor_path(nobody, 1)
+    assert np.isnan(ax.lines[0].get_ydata()).all()
+    assert ax.get_xlim() == (0.0, 1.0)
+
+
+def test_options_reach_the_lines(paths):
+    ax = plot_sensor_path(paths, sensors="torque", line_kwargs={"color": "black"})
+    assert ax.lines[0].get_color() == "black"
+
+
+def test_unknown_sensors_are_named(paths):
+    with pytest.raises(InvalidParameterError, match=r"'load'.*\n\n.*'torque', 'mode'"):
+        plot_sensor_path(paths, sensors="load")
+
+
+def test_there_must_be_something_to_draw(histories):
+    with pytest.raises(InvalidSensorsError, match="there is none"):
+        plot_sensor_path(Trajectories.from_events(histories))
+
+
+def test_a_missing_history_is_named(paths, histories):
+    with pytest.raises(InvalidSensorsError, match="W1"):
+        plot_sensor_path(paths, y=histories[:1])
+
+
+def test_histories_without_ids_must_be_as_many(paths):
+    y = RecurrentEvents.from_lists([[]], end=[4.0])
+    with pytest.raises(InvalidSensorsError, match="1 individuals and the sensors of 2"):
+        plot_sensor_path(paths, y=y)
+
+
+def test_an_intensity_needs_times(paths):
+    with pytest.raises(InvalidParameterError, match="one of them is missing"):
+        plot_sensor_path(paths, intensity=[0.1])
+
+
+def test_an_intensity_is_of_one_individual(paths):
+    with pytest.raises(InvalidParameterError, match=r"\(2,\) and \(1, 2\)"):
+        plot_sensor_path(paths, times=[1.0, 2.0], intensity=[[0.1, 0.2]])
