@@ -502,3 +502,66 @@ def rise_along_path(rate, breaks, time, monotone):
         slope = rate(0.5 * (start + stop))
         total += (stop - start) * (max(slope, 0.0) if monotone else slope)
     return total
+
+
+# --- Metrics: every pair of individuals, every moment
+# ---------------------------------------
+
+
+def judge(predicted, i, j, is_ahead):
+    """Return whether a pair is concordant and whether it is tied."""
+    if predicted[i] == predicted[j]:
+        return np.array([0.0, 1.0, 1.0])
+    return np.array([(predicted[i] > predicted[j]) == is_ahead, 0.0, 1.0])
+
+
+def shared_count(history, other, horizon):
+    """Sum the costs of events up to the horizon while the other is observed, too."""
+    _, times, costs = history
+    return sum(
+        cost
+        for time, cost in zip(times, costs, strict=True)
+        if time <= horizon and is_at_risk(other[0], time)
+    )
+
+
+def common_pairs(histories, predicted, weights, horizon=np.inf):
+    """Return concordant, tied and comparable pairs over their common follow-up."""
+    total = np.zeros(3)
+    for i, j in combinations(range(len(histories)), 2):
+        own = shared_count(histories[i], histories[j], horizon)
+        other = shared_count(histories[j], histories[i], horizon)
+        if own != other:
+            total += weights[i] * weights[j] * judge(predicted, i, j, own > other)
+    return total
+
+
+def event_pairs(histories, predicted, weights, horizon=np.inf, power=0):
+    """Return the same with the owner of every event against all others at risk.
+
+    A comparison is weighted by a power of the share that is observed at that time.
+    """
+    total = np.zeros(3)
+    for i, (_, times, costs) in enumerate(histories):
+        for time, cost in zip(times, costs, strict=True):
+            at_risk = [is_at_risk(windows, time) for windows, _, _ in histories]
+            share = np.dot(weights, at_risk) / np.sum(weights)
+            for j, is_there in enumerate(at_risk):
+                if time <= horizon and is_there and j != i:
+                    weight = cost * weights[i] * weights[j] * share**power
+                    total += weight * judge(predicted, i, j, is_ahead=True)
+    return total
+
+
+def squared_gap(history, grid, curve):
+    """Integrate the squared distance of observed counts and a broken line."""
+    windows, times, costs = history
+    return integrate_observed(
+        lambda time: (
+            counted(times, costs, time)
+            - accumulated(lambda t: np.interp(t, grid, curve), windows, time)
+        )
+        ** 2,
+        windows,
+        [*grid, *times],
+    )

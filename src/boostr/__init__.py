@@ -1,6 +1,6 @@
 """Gradient boosted trees for recurrent events: how many, and when."""
 
-from boostr import basis, datasets, inspection, plotting, simulate
+from boostr import basis, datasets, inspection, metrics, plotting, simulate
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction
 from boostr.data import Panel, RecurrentEvents, Trajectories
@@ -22,6 +22,7 @@ __all__ = [
     "basis",
     "datasets",
     "inspection",
+    "metrics",
     "plotting",
     "simulate",
 ]

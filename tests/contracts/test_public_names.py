@@ -15,6 +15,7 @@ ROOMS = [
     "boostr.datasets",
     "boostr.estimators",
     "boostr.inspection",
+    "boostr.metrics",
     "boostr.plotting",
     "boostr.simulate",
 ]

@@ -27,11 +27,14 @@ def test_features_may_change_places(plain):
 
 
 def test_other_features_are_at_their_medians(model, fleet):
-    result = coefficient_map(model, 0, 1, sensor=0, at=0.9, X=fleet.X, n_grid=6)
-    rows = np.tile(np.median(fleet.X, axis=0), (36, 1))
-    rows[:, :2] = pairs(result)
-    effect = sensor_effect(model, rows, 0, grid=[0.9])
+    X = fleet.X.copy()
+    X[:, 1] = np.where(np.arange(80) < 41, 0.1, 0.99)  # far from the mean
+    result = coefficient_map(model, 0, 2, sensor=2, at=0.9, X=X, n_grid=6)
+    rows = np.full((36, 3), 0.1)
+    rows[:, [0, 2]] = pairs(result)
+    effect = sensor_effect(model, rows, 2, grid=[0.9])
     assert_allclose(result.values.ravel(), effect.curves[:, 0], atol=1e-12)
+    assert result.values.any()
 
 
 def test_average_is_over_the_other_features_of_everybody(model, fleet):
@@ -86,6 +89,7 @@ def test_other_categories_are_the_most_frequent_ones(pumps):
     )
     both = coefficient_map(pumps.model, "site", "depth", sensor="load", X=pumps.X, n_grid=5)
     assert_allclose(np.diag(result.values), both.values[:, 0])
+    assert not np.allclose(both.values[:, 0], both.values[:, 1])
 
 
 def test_without_individuals_other_categories_are_missing(pumps):

@@ -30,18 +30,20 @@ def test_norms_of_training_are_those_out_of_fold(validated):
         assert norm == pytest.approx(speed * np.sqrt(np.mean(np.sum(own**2, axis=1))))
 
 
-def test_zero_shares_are_counts_of_leaves(validated):
-    starts = validated.ensemble_.basis.starts
+def test_zero_shares_are_counts_of_leaves(model, fleet):
+    starts = model.ensemble_.basis.starts
     leaves = [
         value
-        for member in validated.ensemble_.members
+        for member in model.ensemble_.members
         for tree in member.trees
         for value, feature in zip(tree.nodes.value, tree.nodes.feature, strict=True)
         if feature < 0
     ]
-    for place, share in enumerate(sensor_importance(validated).zero_shares):
+    shares = sensor_importance(model, fleet.X).zero_shares
+    for place, share in enumerate(shares):
         zeros = [not leaf[starts[place] : starts[place + 1]].any() for leaf in leaves]
         assert share == pytest.approx(np.mean(zeros))
+    assert 0.0 < shares.max() < 1.0
 
 
 def test_loss_without_a_sensor_is_that_of_not_knowing_it(model, fleet):

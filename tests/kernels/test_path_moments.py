@@ -126,7 +126,7 @@ def oracle(individual, loss, n_baseline=2, sensors=SENSORS):
 
 @losses
 @baselines
-@settings(max_examples=12)
+@settings(max_examples=7)
 @given(individual=individuals())
 def test_statistics_are_the_integrals(loss, n_baseline, individual):
     expected = oracle(individual, loss, n_baseline)

@@ -88,14 +88,12 @@ def test_time_that_is_not_observed_is_shaded(paths):
     late = paths._with(times=np.array([1.0, 4.0, 7.0]))
     ax = plot_sensor_path(late, 1, y=y, sensors="torque")
     assert [(gap.get_x(), gap.get_width()) for gap in ax.patches] == [(0, 1), (5, 2)]
-    assert (
-        ax.get_title(loc="right") == "individual W2: 1 event (dashed), grey: not observed"
-    )
+    assert ax.texts[0].get_text() == "individual W2: 1 event (dashed), grey: not observed"
 
 
 def test_title_names_the_individual(paths):
     ax = plot_sensor_path(paths._with(id_name="well"), 1, sensors="torque")
-    assert ax.get_title(loc="right") == "well W2"
+    assert ax.texts[0].get_text() == "well W2"
 
 
 def test_intensity_has_a_panel_below(paths):

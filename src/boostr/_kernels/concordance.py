@@ -7,7 +7,7 @@ import numpy as np
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray, OffsetArray
 
-__all__ = ["compare_pairs", "sweep_levels", "sweep_risk_sets"]
+__all__ = ["compare_pairs", "sweep_levels", "sweep_risk_sets", "sweep_totals"]
 
 # Places of the results, all sums of products of weights.
 CONCORDANT = 0
@@ -33,6 +33,47 @@ def _sum_below(tree: FloatArray, rank: int) -> float:
         total += tree[place]
         place -= place & -place
     return total
+
+
+@kernel
+def _clear(tree: FloatArray, rank: int) -> None:
+    """Set to zero what a weight at a rank has touched, so that no rounding is left."""
+    place = rank + 1
+    while place < tree.shape[0]:
+        tree[place] = 0.0
+        place += place & -place
+
+
+@kernel
+def sweep_totals(
+    total: FloatArray, rank: OffsetArray, weight: FloatArray, out: FloatArray
+) -> None:
+    """Compare all pairs by one number each.
+
+    Parameters
+    ----------
+    total : (n,) float64
+        Number of events, or their cost, of every individual; ascending.
+    rank : (n,) int64
+        Rank of the predictions from 0 on; equal predictions have equal ranks.
+    weight : (n,) float64
+        Weights of individuals.
+    out : (3,) float64
+        Overwritten with the concordant, tied and comparable pairs.
+    """
+    out[:] = 0.0
+    tree = np.zeros(rank.max() + 2)
+    lower, first = 0.0, 0
+    for i in range(total.shape[0]):
+        if total[i] > total[first]:  # those before are lower now
+            for j in range(first, i):
+                _add(tree, rank[j], weight[j])
+                lower += weight[j]
+            first = i
+        below = _sum_below(tree, rank[i])
+        out[CONCORDANT] += weight[i] * below
+        out[TIED] += weight[i] * (_sum_below(tree, rank[i] + 1) - below)
+        out[COMPARABLE] += weight[i] * lower
 
 
 @kernel
@@ -82,7 +123,6 @@ def sweep_levels(
     out[:] = 0.0
     tree = np.zeros(rank.max() + 2)
     for level in range(insert_offsets.shape[0] - 1):
-        tree[:] = 0.0
         total = 0.0
         insert = insert_offsets[level]
         for turn in range(turn_offsets[level], turn_offsets[level + 1]):
@@ -109,6 +149,8 @@ def sweep_levels(
             if n_events[i] >= level:
                 _add(tree, rank[i], -weight[i])
                 total -= weight[i]
+        for insert in range(insert_offsets[level], insert_offsets[level + 1]):
+            _clear(tree, rank[insert_member[insert]])
 
 
 @kernel

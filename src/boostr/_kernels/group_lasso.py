@@ -19,7 +19,6 @@ __all__ = [
     "NO_GROUPS",
     "Groups",
     "descend_blocks",
-    "group_reduction",
     "observe",
     "price_factor",
     "solve_groups",
@@ -189,7 +188,7 @@ def descend_blocks(
         The descent ends once no coefficient's change in a sweep moves the gradient by more
         than this share of the largest gradient, which bounds the error of the optimality
         conditions.
-    work : (largest group + 5, largest group or more) float64
+    work : (largest group + 6, n_terms) float64
         Working space.
     beta : (n_terms,) float64
         Where to begin; overwritten with the solution.
@@ -200,29 +199,24 @@ def descend_blocks(
         Drop of the objective against coefficients of zero.
     """
     n_terms = gradient.shape[0]
-    n_groups = prices.shape[0]
-    most = work.shape[0] - 5
-    residual, new = work[most + 3], work[most + 4]
+    most = work.shape[0] - 6
+    residual, new, pull = work[most + 3], work[most + 4], work[most + 5]
     largest = 0.0
     for term in range(n_terms):
         largest = max(largest, abs(gradient[term]))
+        pull[term] = gradient[term]
+    for term in range(n_terms):
+        _add_row(matrix[term], beta[term], pull)
     for _ in range(_MAX_SWEEPS):
         moved = 0.0
-        for group in range(n_groups):
+        for group in range(prices.shape[0]):
             begin, end = starts[group], starts[group + 1]
-            size = end - begin
-            for row in range(begin, end):
-                value = gradient[row]
-                for column in range(begin):
-                    value += matrix[row, column] * beta[column]
-                for column in range(end, n_terms):
-                    value += matrix[row, column] * beta[column]
-                residual[row - begin] = value
-            before = _length(beta[begin:end], size)
+            _leave_out(matrix, begin, end, pull, beta, residual)
+            before = _length(beta[begin:end], end - begin)
             _minimise_block(
                 matrix,
                 begin,
-                size,
+                end - begin,
                 prices[group],
                 residual,
                 before,
@@ -230,35 +224,45 @@ def descend_blocks(
                 work,
                 new,
             )
-            for row in range(size):
-                change = abs(new[row] - beta[begin + row])
-                moved = max(moved, change * matrix[begin + row, begin + row])
-                beta[begin + row] = new[row]
+            for row in range(begin, end):
+                change = new[row - begin] - beta[row]
+                moved = max(moved, abs(change) * matrix[row, row])
+                beta[row] = new[row - begin]
+                _add_row(matrix[row], change, pull)
         if moved <= tolerance * largest:
             break
-    return group_reduction(gradient, matrix, starts, prices, beta)
-
-
-@kernel
-def group_reduction(
-    gradient: FloatArray,
-    matrix: FloatArray,
-    starts: IndexArray,
-    prices: FloatArray,
-    beta: FloatArray,
-) -> float:
-    """Return how far given coefficients lower the objective."""
-    n_terms = gradient.shape[0]
     total = 0.0
-    for row in range(n_terms):
-        value = gradient[row]
-        for column in range(n_terms):
-            value += 0.5 * matrix[row, column] * beta[column]
-        total -= value * beta[row]
+    for term in range(n_terms):
+        total -= 0.5 * (gradient[term] + pull[term]) * beta[term]
     for group in range(prices.shape[0]):
         begin, end = starts[group], starts[group + 1]
         total -= prices[group] * _length(beta[begin:end], end - begin)
     return total
+
+
+@kernel
+def _add_row(row: FloatArray, factor: float, out: FloatArray) -> None:
+    """Add a multiple of a row; the compiler makes this wide, unlike a sum of products."""
+    if factor != 0.0:
+        for column in range(row.shape[0]):
+            out[column] += factor * row[column]
+
+
+@kernel
+def _leave_out(
+    matrix: FloatArray,
+    begin: int,
+    end: int,
+    pull: FloatArray,
+    beta: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write a group's part of the gradient with its own coefficients at zero."""
+    for row in range(begin, end):
+        value = pull[row]
+        for column in range(begin, end):
+            value -= matrix[row, column] * beta[column]
+        out[row - begin] = value
 
 
 @kernel
@@ -317,7 +321,7 @@ def solve_groups(
     """
     n_terms = penalty.shape[0]
     matrix = np.empty((n_terms, n_terms))
-    work = np.empty((n_terms + 5, n_terms))
+    work = np.empty((n_terms + 6, n_terms))
     unpack_matrix(sums, penalty, matrix)
     prices = price_factor(observe(sums, groups), groups) * groups.prices
     out[:] = 0.0

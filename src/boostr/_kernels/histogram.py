@@ -8,7 +8,12 @@ import numpy as np
 from boostr._kernels._jit import kernel, parallel_kernel
 from boostr._typing import BinArray, FloatArray, IndexArray
 
-__all__ = ["accumulate_histograms", "accumulate_histograms_parallel"]
+__all__ = [
+    "accumulate_histograms",
+    "accumulate_histograms_parallel",
+    "accumulate_many_channels",
+    "accumulate_many_channels_parallel",
+]
 
 _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
 _BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
@@ -154,4 +159,49 @@ def accumulate_histograms_parallel(
         end = (chunk + 1) * n_features // n_chunks
         accumulate_histograms(
             x_binned, rows, members, features[begin:end], channels, out[begin:end]
+        )
+
+
+@kernel
+def accumulate_many_channels(
+    x_binned: BinArray,
+    rows: FloatArray,
+    members: IndexArray,
+    features: IndexArray,
+    n_channels: int,
+    out: FloatArray,
+) -> None:
+    """Do the same for a number of channels that the compiler need not know.
+
+    Sums of a long row fill the processor's registers by themselves, and another number of
+    sensors needs no other machine code.
+    """
+    out[:] = 0.0
+    for slot in range(features.shape[0]):
+        feature = features[slot]
+        for position in range(members.shape[0]):
+            member = members[position]
+            cell = out[slot, x_binned[member, feature]]
+            row = rows[member]
+            for channel in range(n_channels):
+                cell[channel] += row[channel]
+
+
+@parallel_kernel
+def accumulate_many_channels_parallel(
+    x_binned: BinArray,
+    rows: FloatArray,
+    members: IndexArray,
+    features: IndexArray,
+    n_channels: int,
+    out: FloatArray,
+    n_chunks: int,
+) -> None:
+    """Do the same on all threads, each owning a run of features."""
+    n_features = features.shape[0]
+    for chunk in numba.prange(n_chunks):
+        begin = chunk * n_features // n_chunks
+        end = (chunk + 1) * n_features // n_chunks
+        accumulate_many_channels(
+            x_binned, rows, members, features[begin:end], n_channels, out[begin:end]
         )

@@ -141,7 +141,7 @@ def read_path_curves(
             is_piece = piece < last and begins[piece] < end
             if is_piece:
                 end, after = begins[piece], _dot(theta[individual], phi_pieces[piece])
-            rise = after - before + rate * (end - start)
+            rise = after - before + rate * (end - start) if end < math.inf else 0.0
             while query < last_query and times[query] <= end:
                 length = times[query] - start
                 exact = _dot(theta[individual], phi_times[query]) - before + rate * length

@@ -36,6 +36,7 @@ _COARSE = 32  # bins from one threshold to the next in a first look at a feature
 # Of the group lasso, as a share of the largest gradient; the drop of the objective is exact
 # to the square of it.
 _TOLERANCE = 1e-4
+_ROUGH = 0.1
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
 
@@ -83,7 +84,8 @@ def _factor(matrix: FloatArray, out: FloatArray) -> None:
         pivot = matrix[row, row]
         for inner in range(row):
             pivot -= out[row, inner] * out[row, inner]
-        out[row, row] = 1.0 / math.sqrt(max(pivot, _TINY * matrix[row, row] + 1e-300))
+        least = _TINY * max(matrix[row, row], 0.0) + 1e-300
+        out[row, row] = 1.0 / math.sqrt(max(pivot, least))
 
 
 @kernel
@@ -127,6 +129,7 @@ def _solve_side(
     sums: FloatArray,
     penalty: FloatArray,
     groups: Groups,
+    tolerance: float,
     matrix: FloatArray,
     work: FloatArray,
     beta: FloatArray,
@@ -135,7 +138,7 @@ def _solve_side(
     unpack_matrix(sums, penalty, matrix)
     prices = price_factor(observe(sums, groups), groups) * groups.prices
     return descend_blocks(
-        sums[: beta.shape[0]], matrix, groups.starts, prices, _TOLERANCE, work, beta
+        sums[: beta.shape[0]], matrix, groups.starts, prices, tolerance, work, beta
     )
 
 
@@ -244,11 +247,15 @@ def _search_run(
     of them are solved. The right side is solved only where the left leaves it a chance.
     """
     n_terms = penalty.shape[0]
-    matrix, work = np.empty((n_terms, n_terms)), np.empty((n_terms + 5, n_terms))
+    matrix, work = np.empty((n_terms, n_terms)), np.empty((n_terms + 6, n_terms))
     betas = np.stack((own, own))
     beta = np.empty(n_terms)
     first = int(np.argmax(bounds[0] + bounds[1]))
     best_place = -1
+    for side in range(2):  # a rough solution is enough to rule out most runs
+        sums = lefts[first] if side == 0 else totals - lefts[first]
+        _solve_side(sums, penalty, groups, _ROUGH, matrix, work, betas[side])
+    _bound_run(lefts, totals, penalty, groups, betas, space, bounds)
     for turn in range(bounds.shape[1] + 1):
         place = first if turn == 0 else turn - 1
         is_hopeless = bounds[0, place] + bounds[1, place] <= best
@@ -256,13 +263,15 @@ def _search_run(
             continue
         left = lefts[place]
         beta[:] = betas[0]
-        reduction = _solve_side(left, penalty, groups, matrix, work, beta)
+        reduction = _solve_side(left, penalty, groups, _TOLERANCE, matrix, work, beta)
         if turn == 0:
             betas[0] = beta
         elif reduction + bounds[1, place] <= best:
             continue
         beta[:] = betas[1]
-        reduction += _solve_side(totals - left, penalty, groups, matrix, work, beta)
+        reduction += _solve_side(
+            totals - left, penalty, groups, _TOLERANCE, matrix, work, beta
+        )
         if reduction > best:
             best, best_place = reduction, place
         if turn == 0:

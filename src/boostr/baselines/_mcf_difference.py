@@ -138,15 +138,17 @@ def mcf_difference(
 
     Examples
     --------
-    In a year, gamma interferon saves a patient about two thirds of an infection.
+    In 300 days, gamma interferon saves a patient about 0.6 infections.
 
+    >>> import numpy as np
     >>> from boostr.baselines import mcf_difference
     >>> from boostr.datasets import load_cgd
     >>> data = load_cgd()
     >>> result = mcf_difference(data.y, data.X["treatment"], reference="placebo")
-    >>> last = result.times <= 365.0
-    >>> result.difference[last][-1].round(2), result.upper[last][-1].round(2)
-    (-0.72, -0.29)
+    >>> place = result.times.searchsorted(300.0, side="right") - 1
+    >>> limits = [result.lower[place], result.difference[place], result.upper[place]]
+    >>> np.round(limits, 2)
+    array([-0.97, -0.61, -0.25])
     """
     check_target(y)
     if not 0.0 < confidence < 1.0:

@@ -273,6 +273,12 @@ class SensorBasis:
         sensors = tuple(
             self._fit_sensor(paths, sensor, sample) for sensor in range(len(paths.names))
         )
+        if baseline is None and not any(sensor.transform.size for sensor in sensors):
+            raise InvalidParameterError(
+                "Without a baseline at least one sensor must change while individuals are "
+                "observed, but all are constant or unknown.\n\n"
+                'Hint: baseline="constant" is there whatever the sensors say.'
+            )
         return FittedSensorBasis(baseline, sensors)
 
     def _check_names(self, paths: ClockedPaths) -> None:

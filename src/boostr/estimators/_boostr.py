@@ -138,6 +138,8 @@ default="constant"
         The fitted clock.
     horizon_ : float
         Last end of follow-up in training.
+    time_unit_ : str or None
+        Unit of time, where `y` has one.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (p,)

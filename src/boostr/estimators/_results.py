@@ -31,6 +31,7 @@ def describe_results(
         "clock_": prepared.clock,
         "reference_clock_": prepared.reference_clock,
         "horizon_": prepared.horizon,
+        "time_unit_": data.events.time_unit,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,
         "feature_importances_": scaled / total if total > 0 else scaled,

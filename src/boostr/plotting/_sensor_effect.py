@@ -93,7 +93,7 @@ def plot_sensor_effect(
         options |= {"linestyle": "none", "marker": "o"}
     (line,) = axes.plot(places, effect.mean, **(options | dict(line_kwargs or {})))
     if show_band:
-        named = None if label else "10 % to 90 % of individuals"
+        named = None if label else "80 % of individuals"
         band = {"label": named, "zorder": 2, **(band_kwargs or {})}
         _draw_band(axes, effect, line.get_color(), band)
     if show_shares and is_first and effect.shares is not None:
@@ -160,4 +160,13 @@ def _label_axes(axes: Axes, effect: SensorEffect) -> None:
     if effect.is_categorical:
         name_categories(axes.xaxis, effect.grid)
     # Above the picture, where it cannot cover a curve.
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
+    axes.legend(
+        frameon=False,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2,
+        ncols=3,
+        columnspacing=1.2,
+        handlelength=1.5,
+        fontsize="small",
+    )

@@ -245,4 +245,12 @@ def _name_individual(
         title += f": {n_events} event{'' if n_events == 1 else 's'} (dashed)"
     if is_shaded:
         title += ", grey: not observed"
-    panel.set_title(title, loc="right", fontsize="small")
+    # A line above the sensor's name, which both may need in full.
+    panel.annotate(
+        title,
+        (0.0, 1.0),
+        xycoords="axes fraction",
+        xytext=(0.0, 18.0),
+        textcoords="offset points",
+        fontsize="medium",
+    )

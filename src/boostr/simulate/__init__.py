@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from boostr.metrics import integrated_squared_error
 from boostr.simulate._kelly import kelly
 from boostr.simulate._poisson import dataset_a, dataset_b, dataset_c, dataset_d
-from boostr.simulate._score import integrated_squared_error
 from boostr.simulate._simulation import Simulation
 from boostr.simulate._wells import wells
 

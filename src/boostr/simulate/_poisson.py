@@ -86,6 +86,11 @@ def dataset_a(
     --------
     dataset_b : The same with eight useless features.
 
+    Notes
+    -----
+    In the authors' own copy of this data set the ends of follow-up are staggered between
+    171 and 228 with median 201; ``end=(171.0, 228.0)`` draws such ends.
+
     References
     ----------
     Liu, X. and Pan, R. Boost-R: Gradient Boosted Trees for Recurrence Data. Journal of

@@ -7,13 +7,19 @@ from typing import Protocol
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._kernels.histogram import accumulate_histograms, accumulate_histograms_parallel
+from boostr._kernels.histogram import (
+    accumulate_histograms,
+    accumulate_histograms_parallel,
+    accumulate_many_channels,
+    accumulate_many_channels_parallel,
+)
 from boostr._kernels.partition import partition_members, partition_members_parallel
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["HistogramSource", "LocalSource"]
 
 _PARALLEL_FROM = 30_000  # members from which waking up threads pays
+_FEW_CHANNELS = 32  # up to which the compiler unrolls the sums
 
 
 class HistogramSource(Protocol):
@@ -52,8 +58,8 @@ class LocalSource:
         self._bins = features.bins
         self._n_bins = features.n_bins
         self._rows = rows
-        self._gradients = (0,) * n_gradients
-        self._channels = (0,) * rows.shape[1]
+        self._n_gradients = n_gradients
+        self._is_wide = rows.shape[1] > _FEW_CHANNELS
         self._n_threads = n_threads
         self._members = np.empty(0, dtype=np.int32)
         self._used = np.empty(0, dtype=np.int32)
@@ -78,12 +84,12 @@ class LocalSource:
         self._used = features
         n_members = len(self._order)
         if is_known:
-            gradients = np.empty((*shape[:2], len(self._gradients)))
-            self._accumulate(0, n_members, self._gradients, gradients)
-            self._root[:, :, : len(self._gradients)] = gradients
+            gradients = np.empty((*shape[:2], self._n_gradients))
+            self._accumulate(0, n_members, gradients)
+            self._root[:, :, : self._n_gradients] = gradients
         else:
             self._root = np.empty(shape)
-            self._accumulate(0, n_members, self._channels, self._root)
+            self._accumulate(0, n_members, self._root)
         self._span = {0: (0, n_members)}
         self._histograms = {0: self._root.copy()}
         return self._histograms[0]
@@ -100,22 +106,27 @@ class LocalSource:
         is_left_smaller = middle - begin <= end - middle
         span = (begin, middle) if is_left_smaller else (middle, end)
         smaller = np.empty_like(larger)
-        self._accumulate(*span, self._channels, smaller)
+        self._accumulate(*span, smaller)
         np.subtract(larger, smaller, out=larger)
         pair = (smaller, larger) if is_left_smaller else (larger, smaller)
         self._histograms[children[0]], self._histograms[children[1]] = pair
         return pair
 
-    def _accumulate(
-        self, begin: int, end: int, channels: tuple[int, ...], out: FloatArray
-    ) -> None:
-        members = self._order[begin:end]
-        arguments = (self._bins, self._rows, members, self._used, channels, out)
+    def _accumulate(self, begin: int, end: int, out: FloatArray) -> None:
+        """Sum as many channels as ``out`` has, from the first on."""
+        n_channels = out.shape[2]
+        data = (self._bins, self._rows, self._order[begin:end], self._used)
         n_chunks = min(self._n_threads, len(self._used))
-        if n_chunks > 1 and end - begin >= _PARALLEL_FROM:
-            accumulate_histograms_parallel(*arguments, n_chunks)
+        if self._is_wide:
+            is_large = (end - begin) * n_channels >= _PARALLEL_FROM * _FEW_CHANNELS
+            if n_chunks > 1 and is_large:
+                accumulate_many_channels_parallel(*data, n_channels, out, n_chunks)
+            else:
+                accumulate_many_channels(*data, n_channels, out)
+        elif n_chunks > 1 and end - begin >= _PARALLEL_FROM:
+            accumulate_histograms_parallel(*data, (0,) * n_channels, out, n_chunks)
         else:
-            accumulate_histograms(*arguments)
+            accumulate_histograms(*data, (0,) * n_channels, out)
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (

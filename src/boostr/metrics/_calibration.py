@@ -1,0 +1,400 @@
+"""Whether as many events happen as predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._validation import check_weights, first_few
+from boostr.data import RecurrentEvents, check_target
+from boostr.data._frames import make_table
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.metrics._checks import check_positive
+from boostr.metrics._observation import count_events
+
+__all__ = ["CalibrationSlope", "CalibrationTable", "calibration_slope", "calibration_table"]
+
+N_STEPS = 100  # of Newton's method at most
+CLOSE = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationTable:
+    """Expected and observed numbers of events of groups, from low to high predictions.
+
+    Made by `calibration_table`.
+
+    Parameters
+    ----------
+    n : (g,) int64 array
+        Number of individuals in each group.
+    lower, upper : (g,) float64 array
+        Lowest and highest score in each group.
+    follow_up : (g,) float64 array
+        Time observed, summed with weights.
+    expected, observed : (g,) float64 array
+        Expected and observed numbers (or costs) of events, summed with weights.
+    ratio : (g,) float64 array
+        Observed over expected; NaN where nothing is expected.
+    error : (g,) float64 array
+        Robust standard error of the ratio.
+    time_unit : str or None
+        Unit of the follow-up, where it is known.
+
+    See Also
+    --------
+    calibration_table : Computes it.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import calibration_table
+    >>> y = RecurrentEvents.from_lists([[], [1.0], [2.0, 3.0], [1.0, 2.0]], end=4.0)
+    >>> table = calibration_table(y, [0.4, 0.6, 1.5, 2.5], n_groups=2)
+    >>> table.observed / table.follow_up
+    array([0.125, 0.5  ])
+    """
+
+    n: OffsetArray
+    lower: FloatArray
+    upper: FloatArray
+    follow_up: FloatArray
+    expected: FloatArray
+    observed: FloatArray
+    ratio: FloatArray
+    error: FloatArray
+    time_unit: str | None = None
+
+    def to_frame(self, *, backend: str | None = None) -> Any:
+        """Write a table with one row per group.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, default=None
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            Columns "n", "lower", "upper", "follow_up", "expected", "observed", "ratio" and
+            "error".
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> from boostr.metrics import calibration_table
+        >>> y = RecurrentEvents.from_lists([[], [1.0], [2.0, 3.0], [1.0]], end=4.0)
+        >>> calibration_table(y, [0.4, 0.6, 1.5, 2.5], n_groups=2).to_frame().shape
+        (2, 8)
+        """
+        names = [name for name in self.__dataclass_fields__ if name != "time_unit"]
+        return make_table({name: getattr(self, name) for name in names}, backend)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationSlope:
+    """How observed events follow the predictions: in total, and from low to high ones.
+
+    Made by `calibration_slope`.
+
+    Parameters
+    ----------
+    slope : float
+        1 if rates differ between individuals as predicted, less if they differ less.
+    slope_error : float
+        Its robust standard error.
+    ratio : float
+        Observed over expected number of events of all individuals together.
+    ratio_error : float
+        Its robust standard error.
+
+    See Also
+    --------
+    calibration_slope : Computes it.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import calibration_slope
+    >>> y = RecurrentEvents.from_lists([[1.0], [1.0, 2.0]], end=4.0)
+    >>> calibration_slope(y, [1.0, 4.0]).ratio
+    0.6
+    """
+
+    slope: float
+    slope_error: float
+    ratio: float
+    ratio_error: float
+
+
+def calibration_table(
+    y: RecurrentEvents,
+    expected: ArrayLike,
+    *,
+    n_groups: int = 10,
+    by: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationTable:
+    r"""Compare expected with observed numbers of events, by groups of individuals.
+
+    Individuals are grouped by quantiles of a score. A group *g* has the ratio of observed
+    to expected events, and its robust standard error,
+
+    .. math::
+
+        r_g = \frac{\sum_{i \in g} w_i N_i}{\sum_{i \in g} w_i E_i}, \qquad
+        s_g = \frac{\sqrt{\sum_{i \in g} w_i^2 (N_i - r_g E_i)^2}}{\sum_{i \in g} w_i E_i},
+
+    with :math:`N_i` events observed and :math:`E_i` expected while ``i`` was observed.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    expected : array-like of shape (n,)
+        Expected number of events while observed; `expected_counts` reads them from curves,
+        ``predict_count(X, y.start, y.end)`` gives them where there are no gaps.
+    n_groups : int, default=10
+        Number of groups; fewer come out where many scores are equal.
+    by : array-like of shape (n,), default=None
+        The score: predictions for a common time, as ``predict(X)`` gives. By default
+        `expected`, which is possible only where all were observed equally long.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    CalibrationTable
+        One entry per group, from low to high scores.
+
+    See Also
+    --------
+    calibration_slope : The same in two numbers.
+
+    Notes
+    -----
+    Events and their expectation are taken over the same follow-up, so unequal ends need no
+    weights, even if they depend on the past, as long as the score does not depend on them:
+    who leaves early because of many events is expected to have had few. The standard errors
+    hold whether or not the events of an individual depend on each other. A constant
+    prediction can be well calibrated: look at a concordance, too.
+
+    References
+    ----------
+    Cook, R. J. and Lawless, J. F. (2007). The Statistical Analysis of Recurrent Events.
+    Springer.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import calibration_table
+    >>> y = RecurrentEvents.from_lists([[], [1.0], [2.0, 3.0], [1.0, 2.0]], end=4.0)
+    >>> table = calibration_table(y, [0.4, 0.6, 1.5, 2.5], n_groups=2)
+    >>> table.expected, table.observed
+    (array([1., 4.]), array([1., 4.]))
+    """
+    events, mean, counts, weight = _check(y, expected, sample_weight)
+    _check_n_groups(n_groups)
+    scores = _score(events, mean, by)
+    used = weight > 0.0
+    edges = np.quantile(scores[used], np.linspace(0.0, 1.0, n_groups + 1)[1:-1])
+    raw = np.searchsorted(edges, scores[used], side="left")
+    group = np.unique(raw, return_inverse=True)[1]
+    counts, mean, weight, scores = counts[used], mean[used], weight[used], scores[used]
+
+    def total(values: AnyArray) -> FloatArray:
+        return np.asarray(np.bincount(group, values), dtype=np.float64)
+
+    observed, expected_sum = total(weight * counts), total(weight * mean)
+    ratio = _divide(observed, expected_sum)
+    residual = np.where(mean > 0.0, counts - ratio[group] * mean, 0.0)
+    lower, upper = np.full(ratio.size, np.inf), np.full(ratio.size, -np.inf)
+    np.minimum.at(lower, group, scores)
+    np.maximum.at(upper, group, scores)
+    return CalibrationTable(
+        n=np.bincount(group),
+        lower=lower,
+        upper=upper,
+        follow_up=total(weight * events.follow_up[used]),
+        expected=expected_sum,
+        observed=observed,
+        ratio=ratio,
+        error=_divide(np.sqrt(total((weight * residual) ** 2)), expected_sum),
+        time_unit=events.time_unit,
+    )
+
+
+def calibration_slope(
+    y: RecurrentEvents,
+    expected: ArrayLike,
+    *,
+    by: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationSlope:
+    r"""Tell whether rates differ between individuals as much as predicted.
+
+    A Poisson regression of the observed numbers :math:`N_i` on the logarithm of the score
+    :math:`r_i`, with the expected numbers :math:`E_i` for exposure,
+
+    .. math::
+
+        \log \mathrm{E} N_i = \alpha + \log E_i + (\beta - 1) \log r_i.
+
+    The slope :math:`\beta` is 1 if predictions are right up to a common factor, below 1 if
+    they are too far apart, as those of a model that has learned noise, and above 1 if they
+    are too close together.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    expected : array-like of shape (n,)
+        Expected number of events while observed; positive where there are events.
+    by : array-like of shape (n,), default=None
+        The score: predictions for a common time, as ``predict(X)`` gives. By default
+        `expected`, which is possible only where all were observed equally long.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    CalibrationSlope
+        The slope, the ratio of observed to expected events, and robust standard errors.
+
+    Raises
+    ------
+    InvalidParameterError
+        If all scores are equal, or nothing is expected where there are events.
+
+    See Also
+    --------
+    calibration_table : The same by groups.
+    calibration_slope_scorer : Minus the distance of the slope from 1, as a scorer.
+
+    Notes
+    -----
+    Standard errors are those of the sandwich, which hold whether or not the events of an
+    individual depend on each other, and whether or not they are Poisson.
+
+    References
+    ----------
+    Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika
+    45, 562-565.
+
+    Examples
+    --------
+    One and two events where one and four are expected: rates differ half as much, on the
+    scale of logarithms.
+
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import calibration_slope
+    >>> y = RecurrentEvents.from_lists([[1.0], [1.0, 2.0]], end=4.0)
+    >>> round(calibration_slope(y, [1.0, 4.0]).slope, 6)
+    0.5
+    """
+    events, mean, counts, weight = _check(y, expected, sample_weight)
+    scores = _score(events, mean, by)
+    _check_possible(events, counts, mean, scores)
+    used = (weight > 0.0) & (mean > 0.0) & (scores > 0.0)
+    counts, mean, weight = counts[used], mean[used], weight[used]
+    if not (weight * counts).any():
+        raise InvalidEventsError(
+            "There must be events to find a slope, but there are none.\n\n"
+            "Hint: in cross-validation use fewer folds."
+        )
+    logs = np.log(scores[used])
+    if np.ptp(logs) < CLOSE:
+        raise InvalidParameterError(
+            "Predictions must differ to have a slope, but all scores are equal.\n\n"
+            "Hint: a constant tells nothing about individuals; calibration_table compares "
+            "it with what was observed."
+        )
+    centred = logs - np.average(logs, weights=weight * mean)
+    bend, bend_error = _fit_slope(counts, mean, weight, centred)
+    ratio = float(weight @ counts / (weight @ mean))
+    residual = weight * (counts - ratio * mean)
+    ratio_error = float(np.sqrt(residual @ residual) / (weight @ mean))
+    return CalibrationSlope(1.0 + bend, bend_error, ratio, ratio_error)
+
+
+def _fit_slope(
+    counts: FloatArray, mean: FloatArray, weight: FloatArray, logs: FloatArray
+) -> tuple[float, float]:
+    """Regress counts on logs with exposure; return the coefficient and its error."""
+    design = np.column_stack([np.ones_like(logs), logs])
+    theta = np.array([np.log(weight @ counts / (weight @ mean)), 0.0])
+
+    def fitted(theta: FloatArray) -> FloatArray:
+        return mean * np.exp(np.minimum(design @ theta, 50.0))
+
+    def gain(theta: FloatArray) -> float:
+        return float(weight @ (counts * (design @ theta) - fitted(theta)))
+
+    for _ in range(N_STEPS):
+        rates = fitted(theta)
+        information = design.T @ (design * (weight * rates)[:, np.newaxis])
+        step = np.linalg.solve(information, design.T @ (weight * (counts - rates)))
+        # The likelihood is concave: a step that overshoots is halved until it gains.
+        while gain(theta + step) < gain(theta) and np.abs(step).max() > CLOSE:
+            step *= 0.5
+        theta = theta + step
+        if np.abs(step).max() <= CLOSE:
+            break
+    residual = design * (weight * (counts - fitted(theta)))[:, np.newaxis]
+    inverse = np.linalg.inv(information)
+    variance = inverse @ (residual.T @ residual) @ inverse
+    return float(theta[1]), float(np.sqrt(variance[1, 1]))
+
+
+def _check(
+    y: object, expected: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[RecurrentEvents, FloatArray, FloatArray, FloatArray]:
+    """Return histories, expected and observed numbers of events, and weights."""
+    events = check_target(y)
+    n = len(events)
+    mean = check_positive(expected, n, "expected")
+    counts = count_events(events, np.full(n, -np.inf), np.full(n, np.inf))
+    return events, mean, counts, check_weights(sample_weight, n)
+
+
+def _score(y: RecurrentEvents, mean: FloatArray, by: ArrayLike | None) -> FloatArray:
+    """Return what individuals are ordered by."""
+    if by is not None:
+        return check_positive(by, len(y), "by")
+    if np.ptp(y.start) or np.ptp(y.end) or y.window_start.size > len(y):
+        raise InvalidParameterError(
+            "`by` must be given where individuals were not observed equally long, because "
+            "the expected number of events then tells how long that was.\n\n"
+            "Hint: by=model.predict(X), the predictions for a common time."
+        )
+    return mean
+
+
+def _check_n_groups(n_groups: int) -> None:
+    if isinstance(n_groups, bool) or not isinstance(n_groups, Integral) or n_groups < 1:
+        raise InvalidParameterError(
+            f"`n_groups` must be a whole number of at least 1, but it is {n_groups!r}.\n\n"
+            "Hint: 10 groups of at least 20 individuals each are readable."
+        )
+
+
+def _check_possible(
+    y: RecurrentEvents, counts: FloatArray, mean: FloatArray, scores: FloatArray
+) -> None:
+    wrong = np.flatnonzero((counts > 0.0) & ((mean <= 0.0) | (scores <= 0.0)))
+    if wrong.size:
+        raise InvalidParameterError(
+            "`expected` must be positive where there are events, but it is zero for "
+            f"{wrong.size} of {len(y)} individuals (ids {first_few(y.ids[wrong])}).\n\n"
+            "Hint: set a smallest prediction, as in np.maximum(expected, 1e-3)."
+        )
+
+
+def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide; NaN where nothing is below."""
+    return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)

@@ -1,0 +1,346 @@
+"""Distances of predicted curves from the truth and from what was observed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._kernels.curve_distance import integrate_squared_gaps
+from boostr._typing import FloatArray
+from boostr._validation import check_weights
+from boostr.data import RecurrentEvents, check_target
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.metrics._checks import check_curves, check_grid, check_values
+from boostr.metrics._observation import (
+    check_cover,
+    check_observed,
+    inverse_weighted_costs,
+)
+
+__all__ = [
+    "integrated_count_error",
+    "integrated_squared_error",
+    "observed_l2",
+    "skill_score",
+]
+
+
+def integrated_squared_error(
+    predicted: ArrayLike, true: ArrayLike, times: ArrayLike
+) -> FloatArray:
+    r"""Integrate the squared difference of two curves over time, per individual.
+
+    The error of individual ``i`` is
+
+    .. math::
+
+        \int \left( \hat\mu_i(t) - \mu_i(t) \right)^2 dt
+
+    from the first to the last time, by the trapezoid rule.
+
+    Parameters
+    ----------
+    predicted, true : array-like of shape (n, m)
+        Curves, one row per individual and one column per time.
+    times : array-like of shape (m,)
+        Increasing times, at least two.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Integrated squared errors.
+
+    See Also
+    --------
+    boostr.simulate.Simulation : Has the true curves.
+    squared_error_scorer : The mean as a scorer.
+
+    Examples
+    --------
+    >>> from boostr.metrics import integrated_squared_error
+    >>> integrated_squared_error([[1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0]] * 2, [0.0, 5.0])
+    array([5., 0.])
+    """
+    grid = check_grid(times)
+    error = np.asarray(predicted, dtype=np.float64) - np.asarray(true, dtype=np.float64)
+    if error.ndim != 2 or error.shape[1] != grid.size:
+        raise InvalidParameterError(
+            f"Curves must have one column per time, but their shape is {error.shape} "
+            f"at {grid.size} times.\n\nHint: pass the times that the curves were "
+            "computed at."
+        )
+    squared = error**2
+    areas: FloatArray = 0.5 * (squared[:, 1:] + squared[:, :-1]) @ np.diff(grid)
+    return areas
+
+
+def observed_l2(
+    y: RecurrentEvents,
+    predicted: ArrayLike,
+    times: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Integrate the squared distance of predicted curves from the observed counts.
+
+    With :math:`Y_i(t)` = 1 while ``i`` is observed, and the events :math:`N_i` and the
+    curve :math:`\mu_i` counted while it is,
+
+    .. math::
+
+        \frac{1}{\sum_i w_i} \sum_i w_i \int Y_i(t) \left( N_i(t) - \mu_i(t) \right)^2 dt,
+
+    exactly, with curves that are linear between the times given. This is what the Boost-R
+    paper minimises, averaged over individuals.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    predicted : array-like of shape (n, m)
+        Predicted cumulative counts, one row per individual and one column per time.
+    times : array-like of shape (m,)
+        Increasing times that cover the follow-up.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    float
+        Lower is better. Even the truth is far from 0: counts scatter around it.
+
+    See Also
+    --------
+    integrated_count_error : Makes up for those who left before the horizon.
+    point_process_log_likelihood : Fair also where ends depend on the events.
+    observed_l2_scorer : The same as a scorer.
+
+    Notes
+    -----
+    Where the end of follow-up depends on the events, for instance where individuals leave
+    after their fourth one, those still observed are the quiet ones, and this distance
+    rewards curves that are too low. Compare models by another measure then.
+
+    References
+    ----------
+    Liu, X. and Pan, R. Boost-R: Gradient Boosted Trees for Recurrence Data. Journal of
+    Quality Technology. Section 2.
+
+    Examples
+    --------
+    One event at time 1, and a curve that expects none: a distance of 1 for one unit.
+
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import observed_l2
+    >>> y = RecurrentEvents.from_lists([[1.0]], end=[2.0])
+    >>> observed_l2(y, [[0.0, 0.0]], [0.0, 2.0])
+    1.0
+    """
+    events = check_target(y)
+    curves, grid = check_curves(predicted, times, len(events))
+    weight = check_weights(sample_weight, len(events))
+    check_cover(grid, events.window_start, events.window_stop)
+    areas = np.empty(len(events))
+    integrate_squared_gaps(
+        events.times,
+        events.costs,
+        events.event_offsets,
+        events.window_start,
+        events.window_stop,
+        events.window_offsets,
+        grid,
+        curves,
+        areas,
+    )
+    return float(np.average(areas, weights=weight))
+
+
+def integrated_count_error(
+    y: RecurrentEvents,
+    predicted: ArrayLike,
+    times: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Integrate the mean squared error of predicted counts, weighted for censoring.
+
+    Every event counts the inverse of the share :math:`\pi(t)` of individuals that are
+    observed when it happens, which makes up for the events nobody saw. With these counts
+    :math:`\tilde N_i(t) = \int_0^t \pi(u)^{-1} dN_i(u)` the error is
+
+    .. math::
+
+        \int \frac{1}{\sum_i w_i} \sum_i w_i \left( \tilde N_i(t) - \mu_i(t) \right)^2 dt
+
+    from the first to the last time, exactly, with curves that are linear in between;
+    counts and curves start from zero with the first time.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    predicted : array-like of shape (n, m)
+        Predicted cumulative counts, one row per individual and one column per time.
+    times : array-like of shape (m,)
+        Increasing times; somebody must be observed at any time between the first and the
+        last.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    float
+        Lower is better. Even the truth is far from 0: counts scatter around it.
+
+    Raises
+    ------
+    InvalidEventsError
+        If nobody is observed for some time.
+
+    See Also
+    --------
+    skill_score : The same beside the error of the mean cumulative function.
+    window_count_error : The error in one window of time.
+    integrated_count_scorer : The same as a scorer.
+
+    Notes
+    -----
+    If being observed depends neither on events nor on features, :math:`\tilde N_i(t)` has
+    the mean :math:`\mu_i(t)`, and the error is the squared distance of the prediction from
+    the truth plus a term that is the same for all predictions. The average of
+    :math:`\tilde N_i` is the mean cumulative function. Where ends depend on the events, as
+    where individuals leave after their fourth one, no weights of this kind help: use
+    `point_process_log_likelihood` or `poisson_deviance`.
+
+    References
+    ----------
+    Bouaziz, O. (2024). Assessing model prediction performance for the expected cumulative
+    number of recurrent events. Lifetime Data Analysis 30.
+
+    Examples
+    --------
+    Both are observed at time 1, half of them at time 3: the event there counts twice.
+
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import integrated_count_error
+    >>> y = RecurrentEvents.from_lists([[1.0], [3.0]], end=[2.0, 4.0])
+    >>> integrated_count_error(y, [[0.0, 0.0], [0.0, 0.0]], [0.0, 4.0])
+    3.5
+    """
+    events = check_target(y)
+    curves, grid = check_curves(predicted, times, len(events))
+    weight = check_weights(sample_weight, len(events))
+    areas = _weighted_areas(events, weight, grid, curves)
+    return float(np.average(areas, weights=weight))
+
+
+def skill_score(
+    y: RecurrentEvents,
+    predicted: ArrayLike,
+    times: ArrayLike,
+    *,
+    reference: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Tell by which share predictions lower the error of predicting the same for all.
+
+    .. math::
+
+        1 - \frac{\mathrm{error}(\mu_1, \dots, \mu_n)}{\mathrm{error}(m, \dots, m)},
+
+    where *error* is `integrated_count_error` and *m* the mean cumulative function.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    predicted : array-like of shape (n, m)
+        Predicted cumulative counts, one row per individual and one column per time.
+    times : array-like of shape (m,)
+        Increasing times; somebody must be observed at any time between the first and the
+        last.
+    reference : array-like of shape (m,), default=None
+        The curve to compare with; by default the mean cumulative function of `y`, which
+        no other single curve beats on these individuals.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    float
+        At most 1, but even the truth is far from it; 0 is no better than the reference.
+
+    See Also
+    --------
+    integrated_count_error : The error.
+    skill_scorer : The same as a scorer.
+
+    Notes
+    -----
+    The error of the truth is the scatter of counts around it, so the skill of the truth is
+    the share of the scatter that the features explain, not 1.
+
+    References
+    ----------
+    Bouaziz, O. (2024). Assessing model prediction performance for the expected cumulative
+    number of recurrent events. Lifetime Data Analysis 30.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import skill_score
+    >>> y = RecurrentEvents.from_lists([[], [2.0]], end=[4.0, 4.0])
+    >>> skill_score(y, [[0.0, 0.5, 0.5], [0.0, 0.5, 0.5]], [0.0, 2.0, 4.0])
+    0.0
+    >>> skill_score(y, [[0.0, 0.0, 0.0], [0.0, 1.0, 1.0]], [0.0, 2.0, 4.0])
+    0.5
+    """
+    events = check_target(y)
+    curves, grid = check_curves(predicted, times, len(events))
+    weight = check_weights(sample_weight, len(events))
+    areas = _weighted_areas(events, weight, grid, curves)
+    if reference is None:
+        curve = _mean_curve(events, weight, grid)
+    else:
+        curve = check_values(reference, grid.size, "reference")
+    plain = _weighted_areas(events, weight, grid, curve[np.newaxis])
+    error = float(weight @ plain)
+    if error <= 0.0:
+        raise InvalidEventsError(
+            "The reference must have an error to compare with, but it has none between "
+            f"{grid[0]:g} and {grid[-1]:g}.\n\nHint: choose times with events."
+        )
+    return float(1.0 - weight @ areas / error)
+
+
+def _weighted_areas(
+    y: RecurrentEvents, weight: FloatArray, grid: FloatArray, curves: FloatArray
+) -> FloatArray:
+    """Return the integrated squared error of everybody's weighted counts."""
+    check_observed(y, weight, grid[0], grid[-1])
+    n = len(y)
+    jumps = inverse_weighted_costs(y, weight)
+    counts = (y.times > grid[0]) & (y.times <= grid[-1])
+    sizes = np.bincount(y.event_owner[counts], minlength=n)
+    areas = np.empty(n)
+    integrate_squared_gaps(
+        y.times[counts],
+        jumps[counts],
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.full(n, grid[0]),
+        np.full(n, grid[-1]),
+        np.arange(n + 1),
+        grid,
+        curves,
+        areas,
+    )
+    return areas
+
+
+def _mean_curve(y: RecurrentEvents, weight: FloatArray, grid: FloatArray) -> FloatArray:
+    """Return the mean cumulative function at given times, zero at the first."""
+    order = np.argsort(y.times, kind="stable")
+    jumps = (weight[y.event_owner] * inverse_weighted_costs(y, weight))[order]
+    sums = np.concatenate([[0.0], np.cumsum(jumps)]) / weight.sum()
+    curve = sums[np.searchsorted(y.times[order], grid, side="right")]
+    return curve - curve[0]

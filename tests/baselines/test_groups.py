@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from boostr.baselines import compare_mcf, mcf_difference
+from boostr.data import RecurrentEvents
+from boostr.datasets import load_cgd
+from boostr.exceptions import (
+    InvalidFeaturesError,
+    InvalidParameterError,
+    TargetTypeError,
+)
+
+
+@pytest.fixture(scope="module")
+def infections():
+    data = load_cgd()
+    return data.y, data.X["treatment"]
+
+
+@pytest.mark.parametrize("function", [compare_mcf, mcf_difference])
+class TestRefusals:
+    def test_a_target_of_another_type(self, function):
+        with pytest.raises(TargetTypeError, match="but it is a list"):
+            function([[1.0], [2.0]], ["a", "b"])
+
+    def test_labels_that_are_not_one_per_individual(self, function, infections):
+        with pytest.raises(InvalidParameterError, match=r"\(3,\) for 128 individuals"):
+            function(infections[0], ["a", "b", "c"])
+
+    def test_missing_labels(self, function):
+        y = RecurrentEvents.from_lists([[1.0]] * 4, end=2.0)
+        with pytest.raises(InvalidParameterError, match=r"1 of 4 labels .* \(rows 2\)"):
+            function(y, ["a", "a", None, "b"])
+
+    def test_labels_of_two_types(self, function):
+        y = RecurrentEvents.from_lists([[1.0]] * 4, end=2.0)
+        with pytest.raises(InvalidParameterError, match="labels of one type"):
+            function(y, np.array(["a", "a", 1, 1], dtype=object))
+
+    def test_a_single_group(self, function):
+        y = RecurrentEvents.from_lists([[1.0]] * 4, end=2.0)
+        with pytest.raises(InvalidParameterError, match="all individuals are in 'a'"):
+            function(y, ["a"] * 4)
+
+    def test_groups_of_one(self, function):
+        y = RecurrentEvents.from_lists([[1.0]] * 4, end=2.0)
+        with pytest.raises(InvalidParameterError, match=r"1 of 2 groups have one \(b\)"):
+            function(y, ["a", "a", "a", "b"])
+
+    def test_labels_in_another_order_than_the_histories(self, function, infections):
+        y, treatment = infections
+        with pytest.raises(InvalidFeaturesError, match="same order"):
+            function(y, treatment.iloc[::-1])
