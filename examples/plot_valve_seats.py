@@ -42,8 +42,7 @@ for day in (100, 200, 300, 400, 500, 600, 650):
     (mean,), ((low,), (high,)) = estimate.predict([day]), estimate.confidence_band([day])
     print(f"{day:6d} {mean:14.2f} ({low:.2f} to {high:.2f}) {np.sum(y.end >= day):19d}")
 
-estimate.plot(ax=right)
-right.legend(frameon=False, loc="upper left")
+estimate.plot(ax=right, label="estimate and 95% limits")
 
 # %%
 # Is the bend more than chance?
@@ -64,9 +63,8 @@ print(f"The rate of replacements is {laplace.trend}, about as t^{exponent - 1:.2
 # A power law beside the estimate
 # -------------------------------
 # The second test has the most power against cumulative rates that are proportional to a
-# power of age, and estimates the exponent. The curve through the total number of
-# replacements follows the estimate well until day 550, and falls short of the rise after
-# it.
+# power of age, and estimates the exponent. The power law with that exponent and with as
+# many replacements in all stays well within the band.
 scale = y.times.size / np.sum(y.end**exponent)
 days = np.linspace(0.0, y.end.max(), 200)
 right.plot(

@@ -558,10 +558,12 @@ def squared_gap(history, grid, curve):
     windows, times, costs = history
     return integrate_observed(
         lambda time: (
-            counted(times, costs, time)
-            - accumulated(lambda t: np.interp(t, grid, curve), windows, time)
-        )
-        ** 2,
+            (
+                counted(times, costs, time)
+                - accumulated(lambda t: np.interp(t, grid, curve), windows, time)
+            )
+            ** 2
+        ),
         windows,
         [*grid, *times],
     )

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from tests.engine.histories import offsets
 
 from boostr.data import RecurrentEvents
 from boostr.metrics import expected_counts
-from tests.engine.histories import offsets
 
 N_TIMES = 26
 

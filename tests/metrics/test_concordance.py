@@ -80,7 +80,9 @@ def test_an_event_at_the_end_of_the_other_counts():
     assert recurrent_concordance(y, [2.0, 1.0]) == 1.0
 
 
-@pytest.mark.parametrize(("tied", "expected"), [("half", 0.75), ("drop", 1.0), ("zero", 0.5)])
+@pytest.mark.parametrize(
+    ("tied", "expected"), [("half", 0.75), ("drop", 1.0), ("zero", 0.5)]
+)
 def test_equal_predictions_count_as_asked(tied, expected):
     assert recurrent_concordance(MACHINES, [1.0, 2.0, 2.0], tied=tied) == expected
 
@@ -262,7 +264,7 @@ def test_no_events_cannot_be_compared(metric):
 
 
 def test_nobody_observed_up_to_the_horizon_is_said():
-    with pytest.raises(InvalidEventsError, match="from 0 to 10 .* only 1 of 2"):
+    with pytest.raises(InvalidEventsError, match=r"from 0 to 10 .* only 1 of 2"):
         paper_concordance(MACHINES[[0, 2]], [1.0, 2.0])
 
 

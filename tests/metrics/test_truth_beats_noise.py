@@ -33,9 +33,9 @@ RANKS = {
         p.y, p.scores, p.horizon, weights="ipcw"
     ),
     "capture": lambda p: metrics.capture_curve(p.y, p.scores).area,
-    "capture per follow-up": lambda p: metrics.capture_curve(
-        p.y, p.scores, per="follow_up"
-    ).area,
+    "capture per follow-up": lambda p: (
+        metrics.capture_curve(p.y, p.scores, per="follow_up").area
+    ),
 }
 # Look at the numbers; those that compare counts and exposure, first.
 NUMBERS = {
@@ -45,15 +45,17 @@ NUMBERS = {
 }
 SQUARES = {
     "observed l2": lambda p: -metrics.observed_l2(p.y, p.curves, p.times),
-    "integrated error": lambda p: -metrics.integrated_count_error(
-        p.y, p.early[1], p.early[0]
+    "integrated error": lambda p: (
+        -metrics.integrated_count_error(p.y, p.early[1], p.early[0])
     ),
     "skill": lambda p: metrics.skill_score(p.y, p.early[1], p.early[0]),
-    "window": lambda p: -metrics.window_count_error(
-        p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0
+    "window": lambda p: (
+        -metrics.window_count_error(p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0)
     ),
-    "window, weighted": lambda p: -metrics.window_count_error(
-        p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0, weights="ipcw"
+    "window, weighted": lambda p: (
+        -metrics.window_count_error(
+            p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0, weights="ipcw"
+        )
     ),
 }
 
@@ -130,7 +132,8 @@ def test_integrated_error_of_the_truth_is_zero(quadrants):
     predictions = predict(quadrants, sigma=0.3)
     true = predictions[0].curves
     errors = [
-        metrics.integrated_squared_error(p.curves, true, p.times).mean() for p in predictions
+        metrics.integrated_squared_error(p.curves, true, p.times).mean()
+        for p in predictions
     ]
     assert errors[0] == 0.0
     assert errors[0] < errors[1] < errors[2]

@@ -26,6 +26,8 @@ __all__ = ["event_concordance", "paper_concordance", "recurrent_concordance"]
 Tied = Literal["half", "drop", "zero"]
 Weights = Literal["ipcw"] | None
 
+ROUNDING = 1e-13
+
 
 def recurrent_concordance(
     y: RecurrentEvents,
@@ -126,9 +128,8 @@ def recurrent_concordance(
     check_choice(tied, ("half", "drop", "zero"), "tied")
     check_choice(weights, (None, "ipcw"), "weights")
     last = check_horizon(horizon)
-    if weights == "ipcw":
-        return _share(_compare_at(events, scores, weight, last), tied)
-    return _share(_compare_common(events, scores, weight, last), tied)
+    compare = _compare_at if weights == "ipcw" else _compare_common
+    return _share(compare(events, scores, weight, last), tied, weight.sum() ** 2)
 
 
 def paper_concordance(
@@ -197,7 +198,8 @@ def paper_concordance(
     0.5
     """
     events, scores, weight = _check(y, predicted, sample_weight)
-    return _share(_compare_at(events, scores, weight, check_horizon(horizon)), "zero")
+    pairs = _compare_at(events, scores, weight, check_horizon(horizon))
+    return _share(pairs, "zero", weight.sum() ** 2)
 
 
 def event_concordance(
@@ -287,12 +289,13 @@ def event_concordance(
         time_weight = observed_share(events, weight, table.times) ** -2.0
     order = np.argsort(table.event_index, kind="stable")
     order = order[table.times[table.event_index[order]] <= last]
+    event_weight = (table.cost * time_weight[table.event_index])[order]
     entering, leaving = np.argsort(table.enter), np.argsort(table.leave)
     pairs = np.empty(3)
     sweep_risk_sets(
         table.event_index[order],
         table.event_owner[order],
-        (table.cost * time_weight[table.event_index])[order],
+        event_weight,
         table.enter[entering],
         table.window_owner[entering],
         table.leave[leaving],
@@ -301,7 +304,8 @@ def event_concordance(
         weight,
         pairs,
     )
-    return _share(pairs, tied)
+    owned = float(event_weight @ weight[table.event_owner[order]])
+    return _share(pairs, tied, owned * weight.sum())
 
 
 def _check(
@@ -317,14 +321,14 @@ def _rank(scores: FloatArray) -> OffsetArray:
     return np.unique(scores, return_inverse=True)[1].astype(np.int64)
 
 
-def _share(pairs: FloatArray, tied: Tied) -> float:
-    """Divide concordant by comparable pairs."""
+def _share(pairs: FloatArray, tied: Tied, possible: float) -> float:
+    """Divide concordant by comparable pairs, if more than rounding is left of these."""
     concordant, equal, comparable = pairs
     if tied == "half":
         concordant += 0.5 * equal
     elif tied == "drop":
         comparable -= equal
-    if comparable <= 0.0:
+    if comparable <= ROUNDING * possible:
         raise InvalidEventsError(
             "Two individuals must differ in their events to be compared, but no pair "
             "does.\n\nHint: check the horizon and how many individuals are observed up to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,11 @@ from numpy.typing import ArrayLike
 from boostr._typing import AnyArray, FloatArray
 from boostr._validation import check_ids_match
 from boostr.data import Panel, RecurrentEvents, check_target
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.exceptions import (
+    InvalidFeaturesError,
+    InvalidParameterError,
+    SensorRangeWarning,
+)
 
 __all__ = [
     "MetricScorer",
@@ -28,7 +33,7 @@ STEP = 1e-5  # of the time over which a rate is taken
 N_ROWS = 65_536  # rows that are predicted at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MetricScorer:
     """A metric that predicts by itself, for ``scoring=`` in scikit-learn's tools.
 
@@ -146,7 +151,8 @@ def predict_rates(
     """Predict the rate just before every event, at least a little.
 
     Every event has a time of its own, so the rate is taken from the number of events
-    expected in a very short window before it.
+    expected in a very short window before it. Of sensors out of range, `predict_observed`
+    has warned already.
     """
     model, features = find_model(estimator, X, "predict_count")
     owner, rates = y.event_owner, np.empty(y.times.size)
@@ -155,7 +161,9 @@ def predict_rates(
         stop = y.times[part]
         begin = stop - STEP * stop
         rows = _take_rows(features, owner[part])
-        rates[part] = model.predict_count(rows, begin, stop) / (stop - begin)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SensorRangeWarning)
+            rates[part] = model.predict_count(rows, begin, stop) / (stop - begin)
     mean = expected.sum() / float(np.sum(y.follow_up))
     return np.maximum(rates, LEAST_RATIO * mean)
 
