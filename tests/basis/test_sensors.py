@@ -356,13 +356,17 @@ def with_sensor(fleet, values, categories=None):
     return put_on_clock(fleet.events, CalendarClock(), sensors)
 
 
-@pytest.mark.parametrize("baseline", ["none", "constant"])
 @pytest.mark.parametrize("value", [3.0, np.nan])
-def test_a_sensor_that_never_changes_adds_no_terms(fleet, baseline, value):
-    basis = SensorBasis(baseline=BASELINES[baseline]).place(
-        with_sensor(fleet, value), "intensity"
-    )
-    assert basis.n_terms == basis.n_baseline
+def test_a_sensor_that_never_changes_adds_no_terms(fleet, value):
+    basis = SensorBasis().place(with_sensor(fleet, value), "intensity")
+    assert basis.n_terms == 1
+
+
+@pytest.mark.parametrize("value", [3.0, np.nan])
+def test_without_a_baseline_some_sensor_must_change(fleet, value):
+    with pytest.raises(InvalidParameterError, match="constant or unknown") as caught:
+        SensorBasis(baseline=None).place(with_sensor(fleet, value), "intensity")
+    assert "Hint:" in str(caught.value)
 
 
 @pytest.mark.parametrize("seed", range(5))

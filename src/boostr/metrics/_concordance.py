@@ -258,8 +258,8 @@ def event_concordance(
     -----
     Individuals with many events weigh more than in `recurrent_concordance`, and even the
     truth is far below 1 because it does not know who is next. The time is that of sorting
-    the events, with late entry and gaps too. Without weights this is the concordance that
-    the R package survival computes for counting processes.
+    the events, with late entry and gaps too. Without weights, and apart from events at the
+    same time, this is what the R package survival computes for counting processes.
 
     References
     ----------

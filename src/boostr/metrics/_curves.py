@@ -10,7 +10,7 @@ from boostr._typing import FloatArray
 from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._checks import check_curves, check_grid, check_values
+from boostr.metrics._checks import check_curves, check_grid
 from boostr.metrics._observation import (
     check_cover,
     check_observed,
@@ -230,7 +230,9 @@ def integrated_count_error(
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
     weight = check_weights(sample_weight, len(events))
-    areas = _weighted_areas(events, weight, grid, curves)
+    check_observed(events, weight, grid[0], grid[-1])
+    jumps = inverse_weighted_costs(events, weight)
+    areas = _weighted_areas(events, jumps, grid, curves)
     return float(np.average(areas, weights=weight))
 
 
@@ -298,13 +300,14 @@ def skill_score(
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
     weight = check_weights(sample_weight, len(events))
-    areas = _weighted_areas(events, weight, grid, curves)
+    check_observed(events, weight, grid[0], grid[-1])
+    jumps = inverse_weighted_costs(events, weight)
     if reference is None:
-        curve = _mean_curve(events, weight, grid)
+        curve = _mean_curve(events, weight, jumps, grid)
     else:
-        curve = check_values(reference, grid.size, "reference")
-    plain = _weighted_areas(events, weight, grid, curve[np.newaxis])
-    error = float(weight @ plain)
+        curve = _check_reference(reference, grid.size)
+    areas = _weighted_areas(events, jumps, grid, curves)
+    error = float(weight @ _weighted_areas(events, jumps, grid, curve[np.newaxis]))
     if error <= 0.0:
         raise InvalidEventsError(
             "The reference must have an error to compare with, but it has none between "
@@ -313,13 +316,22 @@ def skill_score(
     return float(1.0 - weight @ areas / error)
 
 
+def _check_reference(reference: ArrayLike, n_times: int) -> FloatArray:
+    curve = np.asarray(reference, dtype=np.float64)
+    if curve.shape != (n_times,) or not np.isfinite(curve).all():
+        raise InvalidParameterError(
+            f"`reference` must be one finite number per time, but its shape is "
+            f"{curve.shape} for {n_times} times.\n\n"
+            "Hint: MeanCumulativeFunction().fit(y).predict(times) gives such a curve."
+        )
+    return curve
+
+
 def _weighted_areas(
-    y: RecurrentEvents, weight: FloatArray, grid: FloatArray, curves: FloatArray
+    y: RecurrentEvents, jumps: FloatArray, grid: FloatArray, curves: FloatArray
 ) -> FloatArray:
     """Return the integrated squared error of everybody's weighted counts."""
-    check_observed(y, weight, grid[0], grid[-1])
     n = len(y)
-    jumps = inverse_weighted_costs(y, weight)
     counts = (y.times > grid[0]) & (y.times <= grid[-1])
     sizes = np.bincount(y.event_owner[counts], minlength=n)
     areas = np.empty(n)
@@ -337,10 +349,12 @@ def _weighted_areas(
     return areas
 
 
-def _mean_curve(y: RecurrentEvents, weight: FloatArray, grid: FloatArray) -> FloatArray:
+def _mean_curve(
+    y: RecurrentEvents, weight: FloatArray, jumps: FloatArray, grid: FloatArray
+) -> FloatArray:
     """Return the mean cumulative function at given times, zero at the first."""
     order = np.argsort(y.times, kind="stable")
-    jumps = (weight[y.event_owner] * inverse_weighted_costs(y, weight))[order]
-    sums = np.concatenate([[0.0], np.cumsum(jumps)]) / weight.sum()
+    weighted = (weight[y.event_owner] * jumps)[order]
+    sums = np.concatenate([[0.0], np.cumsum(weighted)]) / weight.sum()
     curve = sums[np.searchsorted(y.times[order], grid, side="right")]
     return curve - curve[0]
