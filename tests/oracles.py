@@ -567,3 +567,67 @@ def squared_gap(history, grid, curve):
         windows,
         [*grid, *times],
     )
+
+
+# --- Rivals: a likelihood, a forest, one individual at a time
+# -----------------------------------
+
+
+def power_law_log_likelihood(windows, events, design, coefficients, shape, weights):
+    """Return the log-likelihood of exp(x'b) t^shape; windows and events are lists."""
+    total = 0.0
+    for own, times, row, weight in zip(windows, events, design, weights, strict=True):
+        scale = np.exp(np.dot(row, coefficients))
+        logs = [np.log(scale * shape * t ** (shape - 1.0)) for t in times]
+        expected = sum(scale * (stop**shape - start**shape) for start, stop in own)
+        total += weight * (sum(logs) - expected)
+    return total
+
+
+def numerical_hessian(function, point, step=1e-4):
+    """Return the matrix of second derivatives by central differences."""
+    n = len(point)
+    hessian = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            up, across = step * np.eye(n)[i], step * np.eye(n)[j]
+            corners = [
+                function(point + up + across),
+                function(point - up - across),
+                function(point + up - across),
+                function(point - up + across),
+            ]
+            hessian[i, j] = np.dot([1, 1, -1, -1], corners) / (4 * step**2)
+    return hessian
+
+
+def walk(tree, bins, missing_bin):
+    """Return the leaf of one individual whose features are all numbers."""
+    node, nodes = 0, tree.nodes
+    while nodes.feature[node] >= 0:
+        own = bins[nodes.feature[node]]
+        left = nodes.missing_left[node] if own == missing_bin else None
+        if left is None:
+            left = own <= nodes.bin_threshold[node]
+        node = nodes.left_child[node] + (0 if left else 1)
+    return node
+
+
+def out_of_bag(trees, draws, bins, missing_bin, mean_of):
+    """Return everybody's mean over the trees that have not drawn it.
+
+    ``mean_of(members, counts)`` is the prediction of a leaf; ``draws`` has a row for each
+    individual, a column for each tree.
+    """
+    leaves = [[walk(tree, row, missing_bin) for row in bins] for tree in trees]
+    predicted = []
+    for i in range(len(bins)):
+        found = []
+        for b in range(len(trees)):
+            if draws[i, b] > 0:
+                continue
+            members = [j for j in range(len(bins)) if leaves[b][j] == leaves[b][i]]
+            members = [j for j in members if draws[j, b] > 0]
+            found.append(mean_of(members, [draws[j, b] for j in members]))
+        predicted.append(np.mean(found) if found else np.nan)
+    return np.array(predicted)

@@ -591,6 +591,24 @@ def test_a_sample_of_pieces_keeps_the_ranges_of_all(monkeypatch, fleet):
     assert np.array_equal(sampled.highs, plain.highs, equal_nan=True)
 
 
+@clocks
+@pytest.mark.parametrize("sensor", [LOAD, LEVEL])
+def test_shares_of_the_time_are_remembered_by_cell(fleet, clock, sensor):
+    own = fleet.place(clock=clock).sensors[sensor]
+    values, lengths = exposures(fleet.clocked(clock), sensor)
+    edges = np.linspace(own.low, own.high, len(own.shares) + 1)
+    cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    expected = np.bincount(cells, lengths, len(own.shares)) / lengths.sum()
+    assert_allclose(own.shares, expected, atol=1e-12)
+
+
+@clocks
+def test_shares_of_the_time_are_remembered_by_category(fleet, clock):
+    values, lengths = exposures(fleet.clocked(clock), STATE)
+    expected = np.bincount(values.astype(int), lengths) / lengths.sum()
+    assert_allclose(fleet.place(clock=clock).sensors[STATE].shares, expected)
+
+
 # --- What a fitted basis tells
 
 

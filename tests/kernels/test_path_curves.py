@@ -104,8 +104,8 @@ def test_monotone_curves_are_straight_in_cells_and_never_fall(individual):
     cuts = sorted({*BENT[1], *(begin for begin in path[0] if begin > 0.0)})
 
     def rate(time):
-        cell = np.searchsorted(cuts, time)
-        start, stop = cuts[cell - 1], cuts[cell]
+        cell = np.searchsorted(BENT[1], time)
+        start, stop = BENT[1][cell - 1], BENT[1][cell]
         slope = theta * (stop**2 - start**2) / (stop - start)
         return slope + rate_at(path, time)
 

@@ -45,14 +45,16 @@ class PathCurves:
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
-        order, sorted_times = self._sort(times)
+        order = np.argsort(times, kind="stable")
+        sorted_times = np.minimum(times, self._reach)[order]
         offsets = np.arange(len(self._theta) + 1) * len(times)
         flat = self._read(np.tile(sorted_times, len(self._theta)), offsets)
         return _unsort(flat.reshape(-1, len(times)), order)
 
     def slopes(self, times: FloatArray) -> FloatArray:
         """Return the derivatives of the curves on the clock, (n, m)."""
-        order, sorted_times = self._sort(times)
+        order = np.argsort(times, kind="stable")
+        sorted_times = times[order]
         offsets = np.arange(len(self._theta) + 1) * len(times)
         rows = np.repeat(np.arange(len(self._theta)), len(times))
         flat = self._slope(rows, np.tile(sorted_times, len(self._theta)), offsets)
@@ -133,10 +135,6 @@ class PathCurves:
     @property
     def _baseline_theta(self) -> FloatArray:
         return np.ascontiguousarray(self._theta[:, : self._basis.n_baseline])
-
-    def _sort(self, times: FloatArray) -> tuple[PositionArray, FloatArray]:
-        order = np.argsort(times, kind="stable")
-        return order, np.minimum(times, self._reach)[order]
 
     def _order(
         self, rows: PositionArray, times: FloatArray

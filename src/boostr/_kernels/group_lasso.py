@@ -105,7 +105,8 @@ def _find_length(
 
     It is the ``t`` with ``norm(y(t)) = 1`` for ``y(t) = (t M_ll + price I)^-1 residual``;
     Newton's method on ``1 / norm(y(t)) - 1``, nearly straight in ``t``, finds it from any
-    side. ``y`` is left behind in ``work[size]``.
+    side. ``y`` is left behind in ``work[size]``. Zero where there is none: a gradient along
+    a direction without curvature has no best answer, and noise is all that makes one.
     """
     factor, y, pull, turned = work[:size], work[size], work[size + 1], work[size + 2]
     for _ in range(_MAX_NEWTON):
@@ -127,8 +128,8 @@ def _find_length(
         is_done = abs(following - t) <= tolerance * following
         t = following
         if is_done:
-            break
-    return t
+            return t
+    return 0.0
 
 
 @kernel

@@ -74,6 +74,35 @@ def _dot(theta: FloatArray, values: FloatArray) -> float:
     return total
 
 
+@kernel
+def _skip_past(begins: FloatArray, piece: int, last: int) -> int:
+    """Return the first piece that begins after time zero."""
+    while piece < last and begins[piece] <= 0.0:
+        piece += 1
+    return piece
+
+
+@kernel
+def _straighten(
+    theta: FloatArray,
+    phi_grid: FloatArray,
+    grid: FloatArray,
+    cell: int,
+    start: float,
+    end: float,
+    growth: float,
+) -> float:
+    """Return the baseline's growth as if it were straight from one grid point to the next.
+
+    Wherever a piece begins: what the sensors show later must not matter. Beyond the grid it
+    stays as it is.
+    """
+    if cell >= grid.shape[0]:
+        return growth
+    above = _dot(theta, phi_grid[cell]) - _dot(theta, phi_grid[cell - 1])
+    return above * (end - start) / (grid[cell] - grid[cell - 1])
+
+
 @parallel_kernel
 def read_path_curves(
     begins: FloatArray,
@@ -115,8 +144,8 @@ def read_path_curves(
     time_offsets : (n + 1,) int64
         Where the times of every individual begin.
     monotone : bool
-        Whether a cell in which the curve falls counts as flat. Curves are straight in a
-        cell then; with a baseline of constant rate they are so anyway.
+        Whether a cell in which the curve falls counts as flat. The baseline is straight
+        from one grid point to the next then; one of constant rate is so anyway.
     out : (n_times,) float64
         Overwritten.
 
@@ -126,9 +155,8 @@ def read_path_curves(
     up to now.
     """
     for individual in numba.prange(offsets.shape[0] - 1):
-        piece, last = offsets[individual], offsets[individual + 1]
-        while piece < last and begins[piece] <= 0.0:
-            piece += 1
+        last = offsets[individual + 1]
+        piece = _skip_past(begins, offsets[individual], last)
         rate = rates[piece - 1] if piece > offsets[individual] else unknown[individual]
         cell, start, level = 1, 0.0, 0.0
         before = _dot(theta[individual], phi_grid[0])
@@ -141,7 +169,12 @@ def read_path_curves(
             is_piece = piece < last and begins[piece] < end
             if is_piece:
                 end, after = begins[piece], _dot(theta[individual], phi_pieces[piece])
-            rise = after - before + rate * (end - start) if end < math.inf else 0.0
+            growth = after - before
+            if monotone:
+                growth = _straighten(
+                    theta[individual], phi_grid, grid, cell, start, end, growth
+                )
+            rise = growth + rate * (end - start) if end < math.inf else 0.0
             while query < last_query and times[query] <= end:
                 length = times[query] - start
                 exact = _dot(theta[individual], phi_times[query]) - before + rate * length

@@ -26,6 +26,7 @@ __all__ = [
     "path_intensity_moments",
 ]
 
+_SHORT = 1e-4  # segments below this share of their time count as short
 _AT_STOP, _AT_PIECE, _AT_EVENT = 0, 1, 2  # what ends a segment
 
 
@@ -205,6 +206,28 @@ def _end_segment(
 
 
 @kernel
+def _measure_baseline(
+    here: FloatArray, there: FloatArray, length: float, short: float, out: FloatArray
+) -> None:
+    """Write the integrals of phi and of phi times the time since the segment began.
+
+    With ``F`` and ``G`` the first and second integral of phi, that of ``phi(s) (s - a)``
+    from a to b is ``(b - a) F(b) - (G(b) - G(a))``. A short segment late in time would lose
+    its digits in that; there phi is a straight line, and what it lacks has its weight in
+    the middle.
+    """
+    for term in range(out.shape[1]):
+        area = there[1, term] - here[1, term]
+        out[0, term] = area
+        if length > short:
+            out[1, term] = length * there[1, term] - (there[2, term] - here[2, term])
+        else:
+            first, last = here[0, term], there[0, term]
+            lack = area - 0.5 * length * (first + last)
+            out[1, term] = length * (length * (first / 6.0 + last / 3.0) + 0.5 * lack)
+
+
+@kernel
 def _add_segment(
     rate: FloatArray,
     length: float,
@@ -257,8 +280,7 @@ def path_cumulative_moments(
     Notes
     -----
     Windows are cut where pieces begin and at the events: on a segment N is constant and the
-    sensors' A a straight line. With ``F`` and ``G`` the first and second integral of phi,
-    that of ``phi(s) (s - a)`` from a to b is ``(b - a) F(b) - (G(b) - G(a))``.
+    sensors' A a straight line.
     """
     n_baseline = phi.pieces.shape[2]
     n_atoms = atoms.unknown.shape[0]
@@ -293,8 +315,8 @@ def path_cumulative_moments(
                     there,
                 )
                 length = end - time
-                areas[0] = there[1] - here[1] + shift * length
-                areas[1] = length * there[1] - (there[2] - here[2])
+                _measure_baseline(here, there, length, _SHORT * end, areas)
+                areas[0] += shift * length
                 areas[1] += shift * (0.5 * length * length)
                 piece = following - 1 if following > first else -1
                 n_found = _gather_atoms(paths.values, piece, atoms, buffer, index, found)

@@ -35,6 +35,7 @@ from boostr.exceptions import InvalidParameterError
 __all__ = ["FittedSensorBasis", "Sensor", "SensorBasis"]
 
 _NEGLIGIBLE = 1e-6  # shares of the largest variance below which a direction is left out
+_ROUNDING = 1e-12
 _N_CELLS = 50  # in which the time at different values is remembered
 _BLOCK = 4096  # individuals whose atoms are looked at together, to bound the memory
 
@@ -343,9 +344,8 @@ def _whiten(atoms: FloatArray, mean: FloatArray, weights: FloatArray) -> FloatAr
     centred = atoms - mean
     gram = (weights[:, None] * centred).T @ centred / weights.sum()
     variances, directions = np.linalg.eigh(gram)
-    is_used = variances > _NEGLIGIBLE * variances[-1]
-    if not variances[-1] > 0.0:
-        is_used[:] = False
+    # Atoms lie between 0 and 1: a tiny variance is rounding, of a sensor that is constant.
+    is_used = variances > max(_NEGLIGIBLE * variances[-1], _ROUNDING)
     scaled = directions[:, is_used] / np.sqrt(variances[is_used])
     # Atoms sum to one where the sensor is known: so written, unknown ones give zero.
     return np.asarray(scaled - np.outer(np.ones(len(mean)), mean @ scaled))

@@ -40,10 +40,10 @@ class Prepared:
 
 def compute_statistics(params: Mapping[str, Any], data: TrainingData) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
-    pooled = OperationalClock.from_events(data.events, data.weights)
-    has_events = isinstance(pooled, OperationalClock)
-    clock = CalendarClock() if params["clock"] == "calendar" else pooled
     with np.errstate(over="ignore", invalid="ignore"):  # checked once, at the end
+        pooled = OperationalClock.from_events(data.events, data.weights)
+        has_events = isinstance(pooled, OperationalClock)
+        clock = CalendarClock() if params["clock"] == "calendar" else pooled
         compute = _compute_times if data.sensors is None else _compute_sensors
         basis, stats, problem = compute(params, data, clock)
     return Prepared(
