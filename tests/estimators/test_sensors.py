@@ -295,6 +295,16 @@ class TestRange:
             predicted = model.predict(fleet.X, high)
         assert_allclose(predicted, model.predict(fleet.X, highest))
 
+    def test_they_can_be_counted(self, model, fleet):
+        counts = model.check_sensors(fleet.Z.assign(sensor1=5.0, sensor2=-1.0))
+        n_samples = fleet.Z.times.size
+        assert counts["sensor1"]["above"] == counts["sensor2"]["below"] == n_samples
+        assert counts["sensor1"]["below"] == counts["sensor2"]["unknown"] == 0
+
+    def test_counting_needs_sensors(self, fleet):
+        with pytest.raises(InvalidSensorsError, match="without sensors"):
+            BoostR(**PLAIN).fit(fleet.X, fleet.y).check_sensors(fleet.Z)
+
     def test_a_few_are_not_worth_a_warning(self, model, fleet):
         model.predict(fleet.X, fleet.Z)  # warnings are errors here
 

@@ -280,6 +280,30 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         )
         return float(np.average(gains, weights=weights))
 
+    def check_sensors(self, Z: Trajectories) -> dict[str, dict[str, int]]:
+        """Count where sensors are outside of what training has seen.
+
+        Predictions take the nearest value seen in place of a number below or above, and
+        the average in place of an unknown value or an unseen category.
+
+        Parameters
+        ----------
+        Z : Trajectories
+            Sensors to predict with.
+
+        Returns
+        -------
+        dict
+            For each sensor of the model the numbers of its ``samples``, and of those that
+            are ``unknown``, ``below`` or ``above`` the range of training, or in ``unseen``
+            categories.
+        """
+        check_is_fitted(self)
+        layout, basis = self.sensor_layout_, self.ensemble_.basis
+        if layout is None or not isinstance(basis, FittedSensorBasis):
+            raise InvalidSensorsError("This model was fitted without sensors.")
+        return count_strange(basis, Z, layout.apply(Z))
+
     def _exposure(
         self, curves: Curves, owner: Any, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
