@@ -18,6 +18,7 @@ ROOMS = [
     "boostr.metrics",
     "boostr.plotting",
     "boostr.simulate",
+    "boostr.tuning",
 ]
 # Met only by those who extend the package: protocols, and values that it makes itself.
 INNER = {

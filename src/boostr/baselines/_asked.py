@@ -1,0 +1,104 @@
+"""Checks of parameters of rivals, and of the times that they are asked for."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._typing import FloatArray
+from boostr._validation import first_few
+from boostr.data import RecurrentEvents
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+
+__all__ = [
+    "check_count",
+    "check_number",
+    "check_times",
+    "check_windows",
+    "count_threads",
+    "refuse_costs",
+]
+
+
+def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
+    """Return times as a 1-D array of finite numbers that are not negative."""
+    try:
+        values = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"`{name}` must be numbers, but they are {times!r}.\n\n"
+            "Hint: times count units since `y.origin`."
+        ) from error
+    if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
+        raise InvalidParameterError(
+            f"`{name}` must be finite numbers in one row, none of them negative, got "
+            f"{first_few(values.ravel())}."
+        )
+    return values
+
+
+def check_windows(
+    start: ArrayLike, stop: ArrayLike, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return starts and stops of windows, one each per individual."""
+    borders = []
+    for asked, name in ((start, "start"), (stop, "stop")):
+        values = check_times(asked, name)
+        if len(values) not in {1, n}:
+            raise InvalidParameterError(
+                f"`{name}` must be one time or one per individual, but it has "
+                f"{len(values)} for {n} individuals."
+            )
+        borders.append(np.broadcast_to(values, (n,)))
+    wrong = np.flatnonzero(borders[1] < borders[0])
+    if wrong.size:
+        raise InvalidParameterError(
+            "A window must not stop before it starts, but it does for "
+            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
+            "Hint: predict_count(X, start, stop) counts in (start, stop]."
+        )
+    return borders[0], borders[1]
+
+
+def check_count(value: Any, name: str, least: int = 1) -> None:
+    """Refuse anything but a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidParameterError(
+            f"`{name}` must be a whole number of at least {least}, but it is {value!r}."
+        )
+
+
+def check_number(value: Any, name: str, low: float, high: float = np.inf) -> None:
+    """Refuse anything but a number in (low, high]."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not low < float(value) <= high:
+        limits = f"above {low:g}" + ("" if np.isinf(high) else f" and at most {high:g}")
+        raise InvalidParameterError(
+            f"`{name}` must be a number {limits}, but it is {value!r}."
+        )
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return a number of threads: one by default, all of them for -1."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InvalidParameterError(
+            f"`n_jobs` must be a number of threads, but it is {n_jobs!r}.\n\n"
+            "Hint: None is one thread, -1 all of them."
+        )
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def refuse_costs(y: RecurrentEvents, model: str) -> None:
+    """Refuse events with costs: a likelihood of counts does not know them."""
+    if y.has_costs:
+        raise InvalidEventsError(
+            f"{model} counts events and cannot use their costs, but these events have "
+            "some.\n\nHint: read the events without `cost=`; McfRegressor, McfK and "
+            "RandomForestRecurrence take costs."
+        )

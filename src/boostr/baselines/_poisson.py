@@ -1,0 +1,201 @@
+"""Poisson processes with log-linear features: constant rates and power laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._typing import FloatArray
+from boostr.baselines._asked import check_number, refuse_costs
+from boostr.baselines._coefficients import CoefficientTable, tabulate
+from boostr.baselines._curves import MeanCurves, PowerFamily
+from boostr.baselines._power_likelihood import Histories, maximise
+from boostr.baselines._rival import Rival, RivalData
+
+__all__ = ["HomogeneousPoisson", "PowerLawProcess"]
+
+
+class PowerLawProcess(Rival):
+    r"""Power-law process with log-linear features, by maximum likelihood.
+
+    The cumulative intensity is :math:`\mu(t \mid x) = \exp(b_0 + x'b)\, t^s` with a common
+    shape ``s``: below 1 events become rarer with time, above 1 more frequent. Observation
+    windows, late entry and gaps enter the likelihood as they are.
+
+    Parameters
+    ----------
+    confidence : float, default=0.95
+        Confidence of the intervals in `summary`, in (0, 1).
+
+    Attributes
+    ----------
+    intercept_ : float
+        The ``b_0`` above.
+    coef_ : ndarray of shape (q,)
+        Coefficients ``b`` of numbers and of indicators of categories.
+    shape_ : float
+        The shape ``s``.
+    coef_names_ : list of str
+        Names of the coefficients; "colour=red" is the indicator of a category.
+    covariance_ : ndarray of shape (q + 2, q + 2)
+        Inverse of the observed information, for the intercept, the coefficients and the
+        logarithm of the shape.
+    log_likelihood_ : float
+        Maximum of the log-likelihood.
+    horizon_ : float
+        Last end of follow-up in training.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    Time is counted from 0. A missing number is taken as the training mean; the indicators
+    of a missing or unseen category as their training means. The first category of a feature
+    is what the others are compared with. Features that others determine have a coefficient
+    of 0 and no standard error. Standard errors hold if events are a Poisson process;
+    weights count as repeated individuals. The shape is looked for between 0.007 and 148:
+    events at the very ends of follow-up alone would have an infinite one. Costs are
+    refused.
+
+    References
+    ----------
+    Lawless, J. F. (1987). Regression methods for Poisson process data. Journal of the
+    American Statistical Association 82, 808-815.
+
+    Examples
+    --------
+    >>> from boostr.baselines import PowerLawProcess
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=200, random_state=1)
+    >>> model = PowerLawProcess().fit(train.X, train.y)
+    >>> round(model.shape_, 2)  # rates are constant
+    1.05
+    """
+
+    _model = "Power-law process"
+    _has_fixed_shape = False
+
+    def __init__(self, *, confidence: float = 0.95) -> None:
+        self.confidence = confidence
+
+    def summary(self) -> CoefficientTable:
+        """List estimates, standard errors, tests and confidence limits.
+
+        Returns
+        -------
+        CoefficientTable
+            One row for the intercept, every coefficient and the shape; print it.
+        """
+        check_is_fitted(self)
+        variance = np.diag(self.covariance_)
+        estimate = np.concatenate([[self.intercept_], self.coef_, [np.log(self.shape_)]])
+        n_shown = len(estimate) - self._has_fixed_shape
+        return tabulate(
+            self._model,
+            ("intercept", *self.coef_names_, "shape")[:n_shown],
+            estimate[:n_shown],
+            np.sqrt(variance[:n_shown]),
+            log_shape=not self._has_fixed_shape,
+            confidence=self.confidence,
+            log_likelihood=self.log_likelihood_,
+        )
+
+    def _check_params(self) -> None:
+        check_number(self.confidence, "confidence", 0.0, np.nextafter(1.0, 0.0))
+
+    def _learn(self, data: RivalData) -> None:
+        refuse_costs(data.events, type(self).__name__)
+        expanded, self.coef_names_ = self.columns_.expand(data.features, drop_first=True)
+        self.means_ = _find_means(expanded, data.weights)
+        design = self._design(data.features)
+        histories = Histories.from_events(data.events, data.weights)
+        fit = maximise(design, histories, fixed_shape=self._has_fixed_shape)
+        # From coefficients at the means and times in units to those of the formula above.
+        shape, log_unit = np.exp(fit.log_shape), np.log(histories.unit)
+        change = np.eye(len(fit.covariance))
+        change[0, 1:-1] = -self.means_
+        change[0, -1] = -shape * log_unit
+        known = np.where(np.isnan(fit.covariance), 0.0, fit.covariance)
+        self.covariance_ = change @ known @ change.T
+        missing = np.isnan(np.diag(fit.covariance))
+        self.covariance_[missing, :] = self.covariance_[:, missing] = np.nan
+        self.coef_ = fit.coefficients[1:]
+        self.shape_ = float(shape)
+        centre = float(self.means_ @ self.coef_)
+        self.intercept_ = float(fit.coefficients[0] - centre - shape * log_unit)
+        self.log_likelihood_ = fit.log_likelihood
+
+    def _design(self, features: FloatArray) -> FloatArray:
+        """Return a column of ones and all others, around their means."""
+        expanded, _ = self.columns_.expand(features, drop_first=True)
+        centred = np.where(np.isnan(expanded), 0.0, expanded - self.means_)
+        return np.column_stack([np.ones(len(features)), centred])
+
+    def _curves(self, features: FloatArray) -> MeanCurves:
+        unit = self.horizon_
+        at_mean = self.intercept_ + self.means_ @ self.coef_ + self.shape_ * np.log(unit)
+        linear = self._design(features) @ np.append(at_mean, self.coef_)
+        family = PowerFamily(np.ones(1), np.array([self.shape_]), unit)
+        which: Any = np.zeros((len(features), 1), dtype=np.int64)
+        return MeanCurves(family, which, np.exp(linear))
+
+
+class HomogeneousPoisson(PowerLawProcess):
+    r"""Poisson process with a constant, log-linear rate, by maximum likelihood.
+
+    The paper's HPP: :math:`\mu(t \mid x) = \exp(b_0 + x'b)\, t`. Observation windows, late
+    entry and gaps enter the likelihood as they are.
+
+    Parameters
+    ----------
+    confidence : float, default=0.95
+        Confidence of the intervals in `summary`, in (0, 1).
+
+    Attributes
+    ----------
+    intercept_ : float
+        The ``b_0`` above.
+    coef_ : ndarray of shape (q,)
+        Coefficients ``b`` of numbers and of indicators of categories.
+    shape_ : float
+        Always 1.
+    coef_names_ : list of str
+        Names of the coefficients; "colour=red" is the indicator of a category.
+    covariance_ : ndarray of shape (q + 2, q + 2)
+        Inverse of the observed information, for the intercept and the coefficients; the
+        last row and column, of the shape, are NaN.
+    log_likelihood_ : float
+        Maximum of the log-likelihood.
+    horizon_ : float
+        Last end of follow-up in training.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    PowerLawProcess : The same with a shape that is estimated, and notes on both.
+
+    Examples
+    --------
+    Two machines with one and three events in ten days.
+
+    >>> import numpy as np
+    >>> from boostr.baselines import HomogeneousPoisson
+    >>> from boostr.data import RecurrentEvents
+    >>> y = RecurrentEvents.from_lists([[2.0], [1.0, 5.0, 9.0]], end=10.0)
+    >>> model = HomogeneousPoisson().fit(np.array([[0.0], [1.0]]), y)
+    >>> round(float(np.exp(model.intercept_)), 6), np.exp(model.coef_).round(6)
+    (0.1, array([3.]))
+    """
+
+    _model = "Homogeneous Poisson process"
+    _has_fixed_shape = True
+
+
+def _find_means(expanded: FloatArray, weights: FloatArray) -> FloatArray:
+    is_known = ~np.isnan(expanded)
+    share = np.where(is_known, weights[:, None], 0.0)
+    total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
+    return np.asarray((share * np.where(is_known, expanded, 0.0)).sum(axis=0) / total)

@@ -1,0 +1,194 @@
+"""Maximum likelihood of power-law processes with log-linear features."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its parts load when they are used, which keeps `import boostr` light
+from sklearn.exceptions import ConvergenceWarning
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.data import RecurrentEvents
+from boostr.exceptions import InvalidEventsError
+
+__all__ = ["Histories", "PowerFit", "exposures", "maximise"]
+
+_MAX_STEPS = 200
+_CONVERGED = 1e-12  # share of the log-likelihood that a step may still gain
+_SHORTEST = 1e-10  # step that is not halved any more
+_MAX_LOG_SHAPE = 5.0  # events at the very end alone would have an infinite shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histories:
+    """All that the likelihood knows of events; times are divided by the last one."""
+
+    start: FloatArray  # (n_windows,)
+    stop: FloatArray  # (n_windows,)
+    owner: OffsetArray  # (n_windows,)
+    counts: FloatArray  # (n,) events
+    log_times: FloatArray  # (n,) sum of the logs of event times
+    weights: FloatArray  # (n,)
+    unit: float
+
+    @classmethod
+    def from_events(cls, events: RecurrentEvents, weights: FloatArray) -> Histories:
+        """Sum up what matters; refuse data without events."""
+        if events.times.size == 0:
+            raise InvalidEventsError(
+                "A rate of events cannot be estimated without any event, but there is "
+                "none.\n\nHint: check the column that says which rows are events."
+            )
+        n, unit = len(events), float(events.window_stop.max())
+        return cls(
+            start=events.window_start / unit,
+            stop=events.window_stop / unit,
+            owner=np.repeat(np.arange(n), np.diff(events.window_offsets)),
+            counts=events.n_events.astype(np.float64),
+            log_times=_sum_by(events.event_owner, np.log(events.times / unit), n),
+            weights=weights,
+            unit=unit,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PowerFit:
+    """The maximum of the likelihood, with times divided by the unit."""
+
+    coefficients: FloatArray  # (q,) of the design; 0 for columns that others determine
+    log_shape: float
+    covariance: FloatArray  # (q + 1, q + 1), NaN where nothing is estimated
+    log_likelihood: float  # with times as given
+
+
+def exposures(histories: Histories, shape: float) -> tuple[FloatArray, ...]:
+    """Return everybody's sum of ``stop**shape - start**shape``, and two derivatives."""
+    parts = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for times, sign in ((histories.stop, 1.0), (histories.start, -1.0)):
+            power, log = sign * times**shape, np.log(times)
+            is_late = times > 0.0
+            parts.append([power, *(np.where(is_late, power * log**k, 0.0) for k in (1, 2))])
+    n = len(histories.weights)
+    return tuple(
+        _sum_by(histories.owner, late + early, n)
+        for late, early in zip(*parts, strict=True)
+    )
+
+
+def maximise(design: FloatArray, histories: Histories, *, fixed_shape: bool) -> PowerFit:
+    """Climb by Newton's steps, halved where the likelihood would fall.
+
+    The parameters are the coefficients and the logarithm of the shape; the covariance is
+    the inverse of the observed information there. Columns are scaled first: features may
+    come in very different units.
+    """
+    kept = _find_independent(design, histories.weights)
+    scale = np.sqrt(np.average(design[:, kept] ** 2, axis=0, weights=histories.weights))
+    scaled = design[:, kept] / scale
+    theta = np.zeros(len(kept) + 1)
+    total = float(histories.weights @ histories.counts)
+    theta[0] = np.log(total / float(histories.weights @ exposures(histories, 1.0)[0]))
+    n_free = len(theta) - fixed_shape
+    theta, value, information = _find_top(scaled, histories, theta, n_free)
+    # Back from scaled columns to all of them; what is not estimated has no variance.
+    n_columns = design.shape[1]
+    coefficients = np.zeros(n_columns)
+    coefficients[kept] = theta[:-1] / scale
+    free = np.append(kept, n_columns)[:n_free]
+    own_scale = np.append(scale, 1.0)[:n_free]
+    inverse = np.linalg.pinv(information[:n_free, :n_free], hermitian=True)
+    covariance = np.full((n_columns + 1, n_columns + 1), np.nan)
+    covariance[np.ix_(free, free)] = inverse / np.multiply.outer(own_scale, own_scale)
+    log_likelihood = value - total * float(np.log(histories.unit))
+    return PowerFit(coefficients, float(theta[-1]), covariance, log_likelihood)
+
+
+def _find_top(
+    design: FloatArray, histories: Histories, theta: FloatArray, n_free: int
+) -> tuple[FloatArray, float, FloatArray]:
+    """Return the best parameters, their log-likelihood and the observed information."""
+    value, gradient, information = _climb(design, histories, theta)
+    for _ in range(_MAX_STEPS):
+        step = np.zeros_like(theta)
+        step[:n_free] = _solve(information[:n_free, :n_free], gradient[:n_free])
+        is_close = float(gradient @ step) <= _CONVERGED * (1.0 + abs(value))
+        trial = _climb(design, histories, theta + step)
+        while trial[0] < value and np.abs(step).max() > _SHORTEST and not is_close:
+            step *= 0.5
+            trial = _climb(design, histories, theta + step)
+        gain = trial[0] - value
+        # The last step, which is too short to show in the likelihood, makes it exact.
+        if gain >= 0.0 or (is_close and np.isfinite(trial[0])):
+            theta = theta + step
+            value, gradient, information = trial
+        if is_close or gain <= _CONVERGED * (1.0 + abs(value)):
+            return theta, value, information
+    warnings.warn(
+        f"The likelihood has not reached its maximum after {_MAX_STEPS} steps; standard "
+        "errors may be wrong.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return theta, value, information
+
+
+def _sum_by(owner: OffsetArray, values: FloatArray, n: int) -> FloatArray:
+    return np.asarray(np.bincount(owner, values, n), dtype=np.float64)
+
+
+def _climb(
+    design: FloatArray, histories: Histories, theta: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return log-likelihood, gradient and observed information."""
+    if abs(theta[-1]) > _MAX_LOG_SHAPE:
+        return -np.inf, theta, np.eye(len(theta))
+    shape = float(np.exp(theta[-1]))
+    weights = histories.weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        exposure, first, second = exposures(histories, shape)
+        linear = design @ theta[:-1]
+        rate = weights * np.exp(linear)
+        n_events = float(weights @ histories.counts)
+        logs = float(weights @ histories.log_times)
+        value = float(weights * histories.counts @ linear) + n_events * theta[-1]
+        value += (shape - 1.0) * logs - float(rate @ exposure)
+        if not np.isfinite(value):
+            return -np.inf, theta, np.eye(len(theta))
+        slope = shape * float(rate @ first)
+        gradient = np.append(
+            design.T @ (weights * histories.counts - rate * exposure),
+            n_events + shape * logs - slope,
+        )
+        information = np.empty((len(theta), len(theta)))
+        information[:-1, :-1] = design.T @ ((rate * exposure)[:, None] * design)
+        information[-1, :-1] = information[:-1, -1] = shape * (design.T @ (rate * first))
+        curvature = slope - shape * logs + shape**2 * float(rate @ second)
+        information[-1, -1] = curvature
+    return value, gradient, information
+
+
+def _solve(information: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Return a step uphill, also where the information is not positive definite."""
+    eigenvalues, vectors = np.linalg.eigh(information)
+    least = 1e-12 * max(float(np.abs(eigenvalues).max()), np.finfo(float).tiny)
+    curvature = np.maximum(np.abs(eigenvalues), least)
+    return np.asarray(vectors @ ((vectors.T @ gradient) / curvature))
+
+
+def _find_independent(design: FloatArray, weights: FloatArray) -> AnyArray:
+    """Return the columns that none of the others determine, the first always."""
+    scaled = np.sqrt(weights)[:, None] * design
+    intercept = scaled[:, :1] / np.linalg.norm(scaled[:, 0])
+    rest = scaled[:, 1:] - intercept @ (intercept.T @ scaled[:, 1:])
+    length = np.linalg.norm(scaled[:, 1:], axis=0)
+    norm = np.linalg.norm(rest, axis=0)
+    varied = np.flatnonzero(norm > 1e-9 * length)
+    if not varied.size:
+        return np.zeros(1, dtype=np.intp)
+    factor, order = scipy.linalg.qr(rest[:, varied] / norm[varied], mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(factor))
+    chosen = varied[np.sort(order[: np.count_nonzero(diagonal > 1e-9 * diagonal[0])])]
+    return np.concatenate([[0], 1 + chosen])

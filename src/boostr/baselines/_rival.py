@@ -1,0 +1,258 @@
+"""What all rivals share: checks, and predictions from the curves of individuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from boostr._typing import BoolArray, FloatArray
+from boostr._validation import check_ids_match, check_weights
+from boostr.baselines._asked import check_times, check_windows
+from boostr.baselines._columns import Columns, read_table
+from boostr.baselines._curves import Curves
+from boostr.baselines._steps import pool_clock
+from boostr.basis import Clock
+from boostr.data import Panel, RecurrentEvents, check_target
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+
+__all__ = ["Rival", "RivalData"]
+
+_LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RivalData:
+    """Individuals of positive weight."""
+
+    features: FloatArray  # (n_used, p) numbers, codes of categories, NaN
+    events: RecurrentEvents
+    weights: FloatArray  # (n_used,)
+    is_used: BoolArray  # (n,) who they are among all
+
+
+class Rival(BaseEstimator):  # type: ignore[misc]
+    """An estimator of cumulative intensities with the interface of `BoostR`.
+
+    A rival says how it learns from checked data, in `_learn`, and what the curves of
+    individuals with given features are, in `_curves`.
+    """
+
+    columns_: Columns
+    horizon_: float
+    reference_clock_: Clock
+    time_unit_: str | None
+
+    def fit(
+        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from event histories.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features, one row per individual. Columns of text or category type in a
+            DataFrame are categorical, all others must be numbers; NaN is missing. Of a
+            `Panel` the static features are read, and sensors are not.
+        y : RecurrentEvents
+            Event histories of the same individuals, in the same order.
+        sample_weight : array-like of shape (n,), default=None
+            How much each individual counts; 0 leaves it out.
+
+        Returns
+        -------
+        object
+            The fitted estimator itself.
+        """
+        self._check_params()
+        self._forget()
+        try:
+            data = self._check_data(X, y, sample_weight)
+            self.horizon_ = float(data.events.window_stop.max())
+            self.time_unit_ = data.events.time_unit
+            self.reference_clock_ = pool_clock(data.events, data.weights)
+            self._learn(data)
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def predict(self, X: Any, horizon: float | None = None) -> FloatArray:
+        """Predict how many events each individual has by a horizon.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        horizon : float, default=None
+            Time from 0; the last end of follow-up in training by default.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Expected number (or cost) of events in (0, horizon].
+        """
+        check_is_fitted(self)
+        times = check_times(self.horizon_ if horizon is None else horizon, "horizon")
+        if len(times) != 1:
+            raise InvalidParameterError(
+                f"`horizon` must be one time, but it is {len(times)}.\n\n"
+                "Hint: predict_cumulative(X, times) predicts at several."
+            )
+        return self.predict_cumulative(X, times)[:, 0]
+
+    def predict_cumulative(self, X: Any, times: ArrayLike) -> FloatArray:
+        """Predict the cumulative intensity of each individual.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Expected number (or cost) of events in (0, t].
+        """
+        checked = check_times(times)
+        return self._curves(self._check_features(X)).values(checked)
+
+    def predict_intensity(self, X: Any, times: ArrayLike) -> FloatArray:
+        """Predict the rate of events of each individual.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Expected number (or cost) of events per unit of time. Where the curves have
+            steps, it is the slope of the smoothed curves.
+        """
+        checked = check_times(times)
+        return self._curves(self._check_features(X)).slopes(checked)
+
+    def predict_count(self, X: Any, start: ArrayLike, stop: ArrayLike) -> FloatArray:
+        """Predict how many events each individual has in a window of its own.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        start, stop : float or array-like of shape (n,)
+            Limits of the windows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Expected number (or cost) of events in (start, stop].
+        """
+        features = self._check_features(X)
+        starts, stops = check_windows(start, stop, len(features))
+        curves, rows = self._curves(features), np.arange(len(features))
+        return curves.values_at(rows, stops) - curves.values_at(rows, starts)
+
+    def score(
+        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Tell how much better the predictions explain events than the average does.
+
+        The measure of `BoostR.score`: the mean log-likelihood per individual of the point
+        process with the predicted intensity, minus that of the average individual of the
+        training data.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        y : RecurrentEvents
+            Event histories.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of individuals.
+
+        Returns
+        -------
+        float
+            Higher is better; 0 is no better than ignoring the features.
+        """
+        features = self._check_features(X)
+        events = self._check_events(X, y, len(features))
+        weights = check_weights(sample_weight, len(events))
+        curves = self._curves(features)
+        clock, n = self.reference_clock_, len(events)
+        owner = np.repeat(np.arange(n), np.diff(events.window_offsets))
+        start, stop = events.window_start, events.window_stop
+        excess = curves.values_at(owner, stop) - curves.values_at(owner, start)
+        excess -= clock.read(stop) - clock.read(start)
+        rates = curves.slopes_at(events.event_owner, events.times)
+        average = clock.rate(events.times)
+        ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
+        logs = np.log(np.maximum(ratio, _LEAST_RATIO))
+        gains = np.bincount(events.event_owner, events.costs * logs, n)
+        gains -= np.bincount(owner, excess, n)
+        return float(np.average(gains, weights=weights))
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what data the estimator takes, for scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
+    def _check_params(self) -> None:
+        """Refuse impossible parameters."""
+
+    def _learn(self, data: RivalData) -> None:
+        raise NotImplementedError
+
+    def _curves(self, features: FloatArray) -> Curves:
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has left, so that a failed one leaves nothing."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _check_data(
+        self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
+    ) -> RivalData:
+        table = read_table(X)
+        validate_data(self, table, reset=True, skip_check_array=True)
+        self.columns_ = Columns.learn(table)
+        features = self.columns_.encode(table)
+        events = self._check_events(X, y, len(features))
+        weights = check_weights(sample_weight, len(events))
+        is_used = weights > 0.0
+        if is_used.all():
+            return RivalData(features, events, weights, is_used)
+        return RivalData(features[is_used], events[is_used], weights[is_used], is_used)
+
+    def _check_features(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        table = read_table(X)
+        validate_data(self, table, reset=False, skip_check_array=True)
+        return self.columns_.encode(table)
+
+    @staticmethod
+    def _check_events(X: Any, y: object, n_rows: int) -> RecurrentEvents:
+        events = check_target(y)
+        if len(events) != n_rows:
+            raise InvalidFeaturesError(
+                f"`X` must have one row per individual, but it has {n_rows} rows for "
+                f"{len(events)} individuals.\n\n"
+                "Hint: static features go into one row each."
+            )
+        check_ids_match(X.X if isinstance(X, Panel) else X, events)
+        return events

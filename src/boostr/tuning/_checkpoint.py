@@ -1,0 +1,88 @@
+"""Finished runs in a file, so that a search can go on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["Checkpoint"]
+
+_FORMAT = "boostr search 1"
+
+Record = dict[str, Any]
+Run = tuple[int, int]  # setting, split
+
+
+class Checkpoint:
+    """A file of JSON lines: what the search is, then one line per finished run.
+
+    A line counts only if it is complete, so that a run is there as a whole or not at all;
+    what a crash has left of a line is cut off when the file is opened again. Without a path
+    nothing is written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, parts: Mapping[str, str]):
+        self.records: dict[Run, Record] = {}
+        self._path = None if path is None else Path(path)
+        if self._path is None:
+            return
+        if self._path.exists() and self._path.stat().st_size:
+            self._open(self._path, parts)
+        else:
+            self._begin(self._path, parts)
+
+    def add(self, run: Run, record: Record) -> None:
+        """Keep a finished run, on disk before this returns."""
+        self.records[run] = record
+        if self._path is None:
+            return
+        line = json.dumps({"setting": run[0], "split": run[1], **record})
+        with self._path.open("ab") as file:
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _begin(self, path: Path, parts: Mapping[str, str]) -> None:
+        """Write the first line; the file appears with it or not at all."""
+        draft = path.with_name(path.name + ".new")
+        draft.write_text(json.dumps({"format": _FORMAT, "parts": dict(parts)}) + "\n")
+        draft.replace(path)
+
+    def _open(self, path: Path, parts: Mapping[str, str]) -> None:
+        """Read finished runs of the same search."""
+        content = path.read_bytes()
+        complete = content[: content.rfind(b"\n") + 1]
+        lines = complete.splitlines()
+        _check_header(path, lines[0] if lines else b"", parts)
+        for line in lines[1:]:
+            record = json.loads(line)
+            self.records[record.pop("setting"), record.pop("split")] = record
+        if len(complete) < len(content):
+            os.truncate(path, len(complete))
+
+
+def _check_header(path: Path, line: bytes, parts: Mapping[str, str]) -> None:
+    """Refuse the file of another search, and say what differs."""
+    try:
+        header = json.loads(line)
+        is_ours = header["format"] == _FORMAT
+        known = header["parts"]
+    except (ValueError, KeyError, TypeError):
+        is_ours = False
+    if not is_ours:
+        raise InvalidParameterError(
+            f"`checkpoint` must be a file that a search has written, or a new one, but "
+            f"{str(path)!r} is neither.\n\nHint: choose another path."
+        )
+    changed = [name for name in parts if known.get(name) != parts[name]]
+    if changed:
+        raise InvalidParameterError(
+            f"`checkpoint` must belong to the same search, but {str(path)!r} was written "
+            f"with other values of: {', '.join(changed)}.\n\n"
+            "Hint: choose another path, or delete the file to start anew."
+        )

@@ -1,0 +1,95 @@
+"""Runs of a search, setting by setting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boostr.data._frames import make_table
+from boostr.estimators import BoostR
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["describe_model", "find_best_mean", "rank_settings", "summarise", "tabulate"]
+
+Record = Mapping[str, Any]
+
+
+def describe_model(model: BoostR) -> dict[str, Any]:
+    """Return what is kept of a fitted model, as JSON can hold it."""
+    members = model.ensemble_.members
+    return {
+        "n_trees": int(model.n_estimators_),
+        "leaf_counts": [tree.n_leaves for member in members for tree in member.trees],
+    }
+
+
+def summarise(setting: Mapping[str, Any], records: Sequence[Record]) -> dict[str, Any]:
+    """Return one entry of ``results_``, the rank not known yet.
+
+    The first score of every record decides; with several, each has its entries.
+    """
+    names = list(records[0]["scores"])
+    scores = {
+        name: np.array([record["scores"][name] for record in records]) for name in names
+    }
+    decisive = scores[names[0]]
+    result = {
+        "params": dict(setting),
+        "mean_score": float(np.mean(decisive)),
+        "std_score": float(np.std(decisive)),
+        "scores": decisive,
+        "n_trees": np.array([record["n_trees"] for record in records]),
+        "leaf_counts": np.concatenate(
+            [np.array(record["leaf_counts"], dtype=np.int64) for record in records]
+        ),
+        "seconds": float(sum(record["seconds"] for record in records)),
+    }
+    if len(names) > 1:
+        result["all_scores"] = scores
+    return result
+
+
+def find_best_mean(results: Sequence[Mapping[str, Any]]) -> float:
+    """Return the highest mean score, NaN if there is none."""
+    means = [float(result["mean_score"]) for result in results]
+    return max((mean for mean in means if not math.isnan(mean)), default=math.nan)
+
+
+def rank_settings(results: Sequence[dict[str, Any]]) -> int:
+    """Write the rank into every entry, 1 for the best; return the place of the best."""
+    if math.isnan(find_best_mean(results)):
+        raise InvalidParameterError(
+            "Some setting must have a score on every split, but none has: there are "
+            "missing values among the scores of each.\n\n"
+            "Hint: fewer splits leave more individuals and events to score on."
+        )
+    means = np.array([result["mean_score"] for result in results])
+    order = np.argsort(np.where(np.isnan(means), np.inf, -means), kind="stable")
+    for rank, place in enumerate(order, start=1):
+        results[place]["rank"] = rank
+    return int(order[0])
+
+
+def tabulate(results: Sequence[Mapping[str, Any]], backend: str | None) -> Any:
+    """Return a table with one row per setting."""
+    columns: dict[str, list[Any]] = {
+        f"param_{name}": [_plain(result["params"][name]) for result in results]
+        for name in results[0]["params"]
+    }
+    for name in ("mean_score", "std_score", "rank", "seconds"):
+        columns[name] = [result[name] for result in results]
+    columns["mean_n_trees"] = [float(result["n_trees"].mean()) for result in results]
+    columns["median_leaves"] = [float(np.median(r["leaf_counts"])) for r in results]
+    for split in range(len(results[0]["scores"])):
+        columns[f"split{split}_score"] = [float(r["scores"][split]) for r in results]
+    for name in results[0].get("all_scores", {}):
+        columns[f"mean_{name}"] = [float(r["all_scores"][name].mean()) for r in results]
+    return make_table(columns, backend)
+
+
+def _plain(value: Any) -> Any:
+    """Return words and numbers as they are, anything else as text."""
+    return value if isinstance(value, str | int | float | None) else repr(value)

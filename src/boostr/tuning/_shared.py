@@ -1,0 +1,139 @@
+"""Statistics and bins that many runs share, and runs on a part of the individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from boostr._engine.binning import BinMapper, BinnedFeatures
+from boostr._engine.selection import Task
+from boostr._engine.training import Validation, train
+from boostr._engine.tree import LeafProblem
+from boostr._typing import PositionArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators import BoostR
+from boostr.estimators._results import describe_results
+from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
+from boostr.estimators._statistics import Prepared, compute_statistics
+from boostr.estimators._training_data import TrainingData
+
+__all__ = ["SharedData", "fit_on_part"]
+
+# Parameters that statistics depend on; gamma2 only multiplies the penalty.
+_TIME_KEYS = ("leaf", "loss", "clock")
+_SENSOR_KEYS = (
+    "loss",
+    "clock",
+    "n_knots",
+    "spline_order",
+    "baseline",
+    "sensor_penalty",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedData:
+    """Checked individuals, with statistics and bins that are computed once each."""
+
+    data: TrainingData
+    learned: Mapping[str, Any]  # attributes of every model: names, categories, sensors
+    _prepared: dict[Any, Prepared] = field(default_factory=dict)
+    _bins: dict[int, tuple[BinMapper, BinnedFeatures]] = field(default_factory=dict)
+
+    @classmethod
+    def check(
+        cls,
+        estimator: BoostR,
+        X: Any,
+        y: RecurrentEvents,
+        sensors: Trajectories | None,
+        weights: Any,
+    ) -> Self:
+        """Check features, events and weights as an estimator does in ``fit``."""
+        model = clone(estimator)
+        before = set(vars(model))
+        data = model._check_data(X, y, sensors, weights)
+        learned = {name: value for name, value in vars(model).items() if name not in before}
+        return cls(data, learned)
+
+    def prepare(self, params: Mapping[str, Any]) -> Prepared:
+        """Return clock, functions and statistics, with a penalty of ``gamma2 = 1``."""
+        names = _TIME_KEYS if self.data.sensors is None else _SENSOR_KEYS
+        key = tuple(_hashable(params[name]) for name in names)
+        if key not in self._prepared:
+            plain = {**params, "gamma2": 1.0}
+            self._prepared[key] = compute_statistics(plain, self.data)
+        return self._prepared[key]
+
+    def find_bins(self, max_bins: int, n_threads: int) -> tuple[BinMapper, BinnedFeatures]:
+        """Return thresholds and bins of the features."""
+        if max_bins not in self._bins:
+            encoder = self.learned["encoder_"]
+            mapper = BinMapper.from_quantiles(
+                self.data.features, max_bins, encoder.is_categorical, encoder.n_categories
+            )
+            self._bins[max_bins] = mapper, mapper.transform(self.data.features, n_threads)
+        return self._bins[max_bins]
+
+
+def fit_on_part(
+    model: BoostR, shared: SharedData, rows: PositionArray | None, n_threads: int
+) -> BoostR:
+    """Fit a model to some individuals (None: all), with statistics and bins of everybody.
+
+    Returns the model itself, fitted as by its own ``fit``.
+    """
+    params = model.get_params(deep=False)
+    prepared = shared.prepare(params)
+    mapper, binned = shared.find_bins(params["max_bins"], n_threads)
+    task = Task(
+        prepared.stats,
+        binned,
+        _weigh(prepared.problem, float(params["gamma2"])),
+        boosting_params(params),
+        params["n_estimators"],
+        n_threads,
+        _keep_silent,
+    )
+    if rows is not None:
+        task = task.subset(rows.astype(np.int32))
+    shapes = list_shapes(params, has_sensors=shared.data.sensors is not None)
+    scheme = Validation(params["validation"], params["n_folds"], params["average_folds"])
+    trained = train(task, shapes, scheme, proportional_term(prepared.basis))
+    prepared = replace(prepared, stats=task.stats, problem=task.problem)
+    results = describe_results(prepared, mapper, trained, _take(shared.data, rows))
+    for name, value in {**shared.learned, **results}.items():
+        setattr(model, name, value)
+    return model
+
+
+def _hashable(value: Any) -> Any:
+    """Return words and numbers as they are, anything else by identity."""
+    return value if isinstance(value, str | int | float | None) else id(value)
+
+
+def _weigh(problem: LeafProblem, gamma2: float) -> LeafProblem:
+    """Return the problem of ``gamma2 = 1`` for another one: all prices are multiples."""
+    groups = problem.groups._replace(prices=gamma2 * problem.groups.prices)
+    return replace(problem, penalty=gamma2 * problem.penalty, groups=groups)
+
+
+def _take(data: TrainingData, rows: PositionArray | None) -> TrainingData:
+    """Return some of the individuals, without their sensors: nothing reads them again."""
+    if rows is None:
+        return data
+    return TrainingData(
+        data.features[rows],
+        data.events[rows],
+        data.weights[rows],
+        None,
+        np.ones(len(rows), dtype=np.bool_),
+    )
+
+
+def _keep_silent(label: str, n_trees: int, loss: float) -> None:
+    """Report nothing: the bar counts runs."""
