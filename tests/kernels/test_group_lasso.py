@@ -293,6 +293,24 @@ def test_a_pull_along_a_direction_without_curvature_does_not_blow_up(price):
     assert np.all(np.abs(beta) < 10.0)
 
 
+@pytest.mark.parametrize("share", [1e-10, 1e-8, 1e-6, 1e-2])
+@pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
+def test_groups_that_hardly_vary_in_some_direction_are_solved_all_the_same(
+    rng, condition, share
+):
+    missed = []
+    for _ in range(20):
+        problem = Problem(rng, [5])
+        turn = ortho_group.rvs(5, random_state=rng)
+        matrix = turn @ np.diag(np.geomspace(1.0, 1.0 / condition, 5)) @ turn.T
+        problem.matrix = 0.5 * (matrix + matrix.T)
+        problem.gradient = problem.matrix @ rng.normal(size=5)
+        problem.prices = share * np.linalg.norm(problem.gradient, keepdims=True)
+        beta, _ = problem.solve()
+        missed.append(problem.violation(beta).max() / np.abs(problem.gradient).max())
+    assert max(missed) < 1e-4
+
+
 @given(problems, st.booleans())
 def test_a_leaf_is_the_problem_of_its_sums(problem, grows):
     hessian = problem.matrix.copy()

@@ -1,14 +1,29 @@
 """What a fitted model has learned: effects of sensors, importances, maps of features."""
 
 from boostr.inspection._coefficient_map import CoefficientMap, coefficient_map
+from boostr.inspection._convergence import IndividualConvergence, individual_convergence
+from boostr.inspection._feature_importance import FeatureImportance, feature_importance
+from boostr.inspection._feature_interaction import FeatureInteraction, feature_interaction
 from boostr.inspection._importance import SensorImportance, sensor_importance
+from boostr.inspection._leaf_counts import LeafCounts, leaf_counts
 from boostr.inspection._sensor_effect import SensorEffect, sensor_effect
+from boostr.inspection._tree_partition import TreePartition, tree_partition
 
 __all__ = [
     "CoefficientMap",
+    "FeatureImportance",
+    "FeatureInteraction",
+    "IndividualConvergence",
+    "LeafCounts",
     "SensorEffect",
     "SensorImportance",
+    "TreePartition",
     "coefficient_map",
+    "feature_importance",
+    "feature_interaction",
+    "individual_convergence",
+    "leaf_counts",
     "sensor_effect",
     "sensor_importance",
+    "tree_partition",
 ]

@@ -1,0 +1,162 @@
+"""Drawing of how one individual's curve comes about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostr._optional import require
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.inspection import IndividualConvergence
+from boostr.plotting._panels import stack_panels
+from boostr.plotting._style import (
+    BLUE,
+    GREY,
+    VERMILION,
+    name_categories,
+    name_time,
+    open_axes,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_individual"]
+
+
+def plot_individual(
+    result: IndividualConvergence,
+    *,
+    sensors: str | Sequence[str] | None = None,
+    ax: Axes | None = None,
+    line_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw how one individual's curve converges as trees are added, and its events.
+
+    Curves get darker with the number of trees, the last one is red and thick, and what was
+    observed is a black line of steps. Times without observation are grey. Sensors are drawn
+    below, with steps where their values change.
+
+    Parameters
+    ----------
+    result : IndividualConvergence
+        Result of `boostr.inspection.individual_convergence`.
+    sensors : str or sequence of str, default=None
+        Which sensors to draw, all of them by default; none for an empty list.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    line_kwargs : mapping, default=None
+        Options of the curves, see `matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the curves were drawn; with sensors, the panels are its ``child_axes``, from
+        top to bottom.
+
+    See Also
+    --------
+    boostr.inspection.individual_convergence : Computes what is drawn.
+    plot_sensor_path : Sensors and events without curves.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import individual_convergence
+    >>> from boostr.plotting import plot_individual
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+    >>> ax = plot_individual(individual_convergence(model, train.X, train.y, 3))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['observed', '1 tree', '2 trees', '5 trees', '10 trees']
+    """
+    paths = _choose_sensors(result.sensors, sensors)
+    n_sensors = 0 if paths is None else len(paths.names)
+    size = (6.4, 4.0 + 1.3 * n_sensors)
+    axes: Axes = open_axes(ax, "plot_individual", size)
+    panels = stack_panels(axes, [2.6] + [1.0] * n_sensors, 0.4)
+    times, counts = _count(result.history)
+    options = {"color": "black", "linewidth": 1.2, "label": "observed", "zorder": 3.0}
+    panels[0].step(times, counts, where="post", **options)
+    _draw_stages(panels[0], result, line_kwargs or {})
+    panels[0].set_ylabel("Cumulative number of events")
+    panels[0].legend(loc="best", fontsize="small")
+    panels[0].set_title(_name(result), loc="left", fontsize="medium")
+    high = max(float(result.times[-1]), float(times[-1]))
+    for place, panel in enumerate(panels[1:]):
+        assert paths is not None  # noqa: S101 - there is a panel for it
+        _draw_sensor(panel, paths, place, high)
+    for panel in panels:
+        panel.set_xlim(0.0, high)
+        _shade_gaps(panel, result.history, high)
+    panels[-1].set_xlabel(name_time(result.time_unit))
+    return axes
+
+
+def _choose_sensors(
+    paths: Trajectories | None, wanted: str | Sequence[str] | None
+) -> Trajectories | None:
+    if paths is None or wanted is None:
+        return paths
+    if not isinstance(wanted, str) and len(wanted) == 0:
+        return None
+    return paths.select(wanted)
+
+
+def _count(history: RecurrentEvents) -> tuple[FloatArray, FloatArray]:
+    """Return the times and heights of the steps, from the start to the end."""
+    times = np.concatenate([history.start, history.times, history.end])
+    counts = np.concatenate([[0.0], np.cumsum(history.costs)])
+    return times, np.append(counts, counts[-1])
+
+
+def _draw_stages(
+    panel: Any, result: IndividualConvergence, options: Mapping[str, Any]
+) -> None:
+    colour_map = require("matplotlib", extra="plot", feature="plot_individual").colormaps
+    shades = colour_map["Blues"](np.linspace(0.35, 1.0, max(len(result.n_trees) - 1, 1)))
+    for place, (n_trees, curve) in enumerate(
+        zip(result.n_trees, result.curves, strict=True)
+    ):
+        is_last = place == len(result.n_trees) - 1
+        style = {
+            "color": VERMILION if is_last else shades[place],
+            "linewidth": 2.4 if is_last else 1.3,
+            "label": f"{n_trees:,} tree{'' if n_trees == 1 else 's'}",
+            **options,
+        }
+        panel.plot(result.times, curve, **style)
+
+
+def _draw_sensor(panel: Any, paths: Trajectories, place: int, high: float) -> None:
+    begins = np.maximum(paths.begin_times(), 0.0)
+    values = paths.values[place]
+    if values.size:
+        until = max(high, float(begins[-1]))
+        times, held = np.append(begins, until), np.append(values, values[-1])
+        panel.step(times, held, where="post", color=BLUE, linewidth=1.2)
+    panel.set_title(shorten(paths.names[place]), loc="left", fontsize="small")
+    categories = paths.categories[place]
+    if categories is not None:
+        name_categories(panel.yaxis, categories)
+        panel.set_ylim(-0.5, len(categories) - 0.5)
+
+
+def _shade_gaps(panel: Any, history: RecurrentEvents, high: float) -> None:
+    begins = [0.0, *history.window_stop.tolist()]
+    ends = [*history.window_start.tolist(), high]
+    for begin, end in zip(begins, ends, strict=True):
+        if end > begin:
+            options = {"color": GREY, "alpha": 0.2, "linewidth": 0.0, "zorder": 0.5}
+            panel.axvspan(begin, end, **options)
+
+
+def _name(result: IndividualConvergence) -> str:
+    name = result.history.id_name or "individual"
+    own = result.history.ids[0] if result.has_id else result.position
+    return f"{name[:1].upper()}{name[1:]} {shorten(own)}"
