@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -133,15 +134,19 @@ def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
     )
 
 
-def test_what_has_no_price_stays(case, task):
-    # Even a baseline that is of no use, and everything with ridge.
-    folds = draw_folds(20, 2, 1, 0)
-    assert screen(task, GROWTH, folds).price_factors[0] == 1.0
-    ridge = make_task(task.features, case.stats, case.problem("ridge"))
-    assert np.array_equal(screen(ridge, GROWTH, folds).price_factors, [1.0])
+@pytest.mark.parametrize(
+    ("penalty", "is_barred"),
+    [("group_lasso", [False, True, True, True]), ("ridge", [False])],
+)
+def test_what_has_no_price_stays(case, task, penalty, is_barred):
+    # Without any event nothing is of use, not even the baseline.
+    quiet = replace(case.stats, linear=np.zeros_like(case.stats.linear))
+    idle = make_task(task.features, quiet, case.problem(penalty))
+    found = screen(idle, GROWTH, draw_folds(20, 2, 1, 0))
+    assert np.array_equal(found.price_factors > 1.0, is_barred)
 
 
-def test_sensors_of_prohibitive_price_are_of_no_use(case, task):
+def test_sensors_of_prohibitive_price_are_of_no_use(task):
     barred = Screening(np.arange(2), np.array([1.0, 1e9, 1e9, 1e9])).apply(task)
     found = screen(barred, GROWTH, draw_folds(20, 2, 1, 0))
     assert np.all(found.price_factors[1:] > 1.0)

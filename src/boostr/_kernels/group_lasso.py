@@ -27,6 +27,7 @@ __all__ = [
 
 _MAX_SWEEPS = 1_000  # over all groups; correlated sensors need some dozens
 _MAX_NEWTON = 50  # steps for the length of one group; it needs three or four
+_MAX_HALVINGS = 60  # of an interval, to the last digit
 _NEWTON_SHARE = 1e-2  # of the tolerance, to which the length of one group is found
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
@@ -91,6 +92,49 @@ def _length(values: FloatArray, size: int) -> float:
 
 
 @kernel
+def _bracket_length(
+    matrix: FloatArray,
+    begin: int,
+    size: int,
+    price: float,
+    residual: FloatArray,
+    work: FloatArray,
+) -> float:
+    """Return the same by halving an interval, for matrices that hardly curve somewhere.
+
+    Zero where there is no such length: a gradient along a direction without any curvature
+    has no best answer, and noise is all that makes one.
+    """
+    factor, y = work[:size], work[size]
+    low, high = 0.0, 0.0
+    for row in range(size):
+        high = max(high, matrix[begin + row, begin + row])
+    if high <= 0.0:
+        return 0.0
+    high = _length(residual, size) / high
+    is_found = False
+    for _ in range(_MAX_NEWTON):
+        _factor_block(matrix, begin, size, high, price, factor)
+        _solve_block(factor, size, residual, y)
+        if _length(y, size) <= 1.0:
+            is_found = True
+            break
+        low = high
+        high *= 4.0
+    if not is_found:
+        return 0.0
+    for _ in range(_MAX_HALVINGS):
+        t = 0.5 * (low + high)
+        _factor_block(matrix, begin, size, t, price, factor)
+        _solve_block(factor, size, residual, y)
+        if _length(y, size) > 1.0:
+            low = t
+        else:
+            high = t
+    return 0.5 * (low + high)
+
+
+@kernel
 def _find_length(
     matrix: FloatArray,
     begin: int,
@@ -105,8 +149,7 @@ def _find_length(
 
     It is the ``t`` with ``norm(y(t)) = 1`` for ``y(t) = (t M_ll + price I)^-1 residual``;
     Newton's method on ``1 / norm(y(t)) - 1``, nearly straight in ``t``, finds it from any
-    side. ``y`` is left behind in ``work[size]``. Zero where there is none: a gradient along
-    a direction without curvature has no best answer, and noise is all that makes one.
+    side. ``y`` is left behind in ``work[size]``.
     """
     factor, y, pull, turned = work[:size], work[size], work[size + 1], work[size + 2]
     for _ in range(_MAX_NEWTON):
@@ -129,7 +172,7 @@ def _find_length(
         t = following
         if is_done:
             return t
-    return 0.0
+    return _bracket_length(matrix, begin, size, price, residual, work)
 
 
 @kernel
