@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.group_lasso import NO_GROUPS, Groups
+from boostr._kernels.group_lasso import NO_GROUPS, Groups, solve_groups
 from boostr._kernels.scan_groups import _bound_run, look_ahead, scan_groups
 from boostr._kernels.solve import FULL, GROUPED
-from boostr._kernels.split import _draw_candidates, _mix, find_best_split
+from boostr._kernels.split import _draw_candidates, _mix, find_best_split, solve_node
 
 MISSING = 63
 N_BINS = 64
@@ -70,20 +70,21 @@ class Node:
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
+        leaf = self.penalty, solver, self.groups if solver == GROUPED else NO_GROUPS
+        own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, self.n_values, dtype=np.int32),
             np.full(n_features, self.is_categorical),
-            self.penalty,
-            solver,
-            self.groups if solver == GROUPED else NO_GROUPS,
+            *leaf,
             float(min_count),
             n_candidates,
             np.uint64(seed),
+            own,
+            self.value,
             self.goes_left,
             self.sums,
-            self.value,
         )
         return gain
 
@@ -118,7 +119,7 @@ class Node:
 
     def bounds(self, lefts, totals, betas):
         n_terms = len(self.penalty)
-        space = tuple(np.full((k, n_terms), np.nan) for k in (n_terms, n_terms, 3))
+        space = tuple(np.full((k, n_terms), np.nan) for k in (n_terms, n_terms, 4))
         out = np.full((2, len(lefts)), np.nan)
         _bound_run(lefts, totals, self.penalty, self.groups, betas, space, out)
         return out
@@ -382,6 +383,44 @@ def test_the_bound_at_a_side_s_own_coefficients_is_what_it_reaches(node, seed):
     betas, drops = node.exact_drops(lefts[[place]], totals)
     found = node.bounds(lefts[[place]], totals, np.ascontiguousarray(betas[:, 0]))
     assert_allclose(found[:, 0], drops[:, 0], rtol=1e-6, atol=1e-8)
+
+
+def make_node_without_curvature():
+    """Make groups of terms that sum to one, as splines do; some end with the tenth bin."""
+    rng = np.random.default_rng(3)
+    n, n_values = 60, 20
+    bins = rng.integers(0, n_values, (n, 1))
+    shares = rng.dirichlet(np.ones(5), (n, 2))
+    shares[bins[:, 0] > 9, :, :3] = 0.0
+    roots = shares.reshape(n, 1, 10)
+    hessians = np.einsum("irt,iru->itu", roots, roots)
+    theta = np.where(bins > 9, 2.0, 0.5) * np.arange(10.0)
+    gradients = -np.einsum("itu,iu->it", hessians, theta)
+    groups = Groups(np.array([0, 5, 10], dtype=np.int32), np.array([0.5, 0.5]), False)
+    return Node(bins, gradients, hessians, np.zeros((10, 10)), groups, n_values)
+
+
+@pytest.mark.slow  # without the compiler
+def test_directions_without_curvature_do_not_hide_a_threshold():
+    node = make_node_without_curvature()
+    lefts, totals = node.run()
+
+    def drop(sums):
+        return solve_groups(sums, node.penalty, node.groups, 1e-8, np.empty(10))
+
+    gains = [drop(left) + drop(totals - left) - drop(totals) for left in lefts[:-1]]
+    assert_allclose(node.find(), max(gains), rtol=1e-4)
+
+
+def test_rounding_along_directions_without_curvature_does_not_spoil_bounds(rng):
+    node = make_node_without_curvature()
+    lefts, totals = node.run()
+    betas = np.zeros((2, 10))
+    exact = [node.bounds(left[None], totals, betas)[1, 0] for left in lefts[9:-1]]
+    totals[:-1] *= 1.0 + 1e-15 * rng.normal(size=len(totals) - 1)
+    rounded = [node.bounds(left[None], totals, betas)[1, 0] for left in lefts[9:-1]]
+    assert np.isfinite(exact).sum() > 5
+    assert_allclose(rounded, exact, rtol=1e-6)
 
 
 def test_a_run_shares_the_smallest_matrix_of_either_side():

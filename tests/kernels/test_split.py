@@ -7,15 +7,12 @@ from tests import oracles
 
 from boostr._kernels.group_lasso import NO_GROUPS
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
-from boostr._kernels.split import find_best_split
+from boostr._kernels.split import find_best_split, solve_node
 
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
 N_VALUES = 5
 MISSING = 6  # one bin is used by no feature
 N_BINS = 7
-
-# Without the compiler, the 64-bit numbers of the random draw warn when they wrap around.
-
 
 class Node:
     """A node with its individuals, and all that the kernel wants to know of it."""
@@ -62,20 +59,21 @@ class Node:
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
+        leaf = self.penalty, KINDS[self.kind], NO_GROUPS
+        own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, N_VALUES, dtype=np.int32),
             np.full(n_features, self.is_categorical),
-            self.penalty,
-            KINDS[self.kind],
-            NO_GROUPS,
+            *leaf,
             float(min_count),
             n_candidates,
             np.uint64(seed),
+            own,
+            self.value,
             self.goes_left,
             self.sums,
-            self.value,
         )
         return gain
 

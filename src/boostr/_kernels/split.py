@@ -11,7 +11,7 @@ from boostr._kernels.scan_groups import look_ahead, scan_groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["find_best_split"]
+__all__ = ["find_best_split", "solve_node"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 
@@ -90,6 +90,32 @@ def _mark_left(
 
 
 @kernel
+def _find_threshold(
+    histogram: FloatArray,
+    order: IndexArray,
+    is_candidate: BoolArray,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    groups: Groups,
+    min_count: float,
+    skips_empty: bool,
+    own: FloatArray,
+    best: float,
+) -> tuple[float, int, bool]:
+    """Find the best threshold of one feature by the scan that is made for the problem."""
+    node = (histogram, order, is_candidate, totals, penalty)
+    if solver == GROUPED:
+        return scan_groups(*node, groups, min_count, skips_empty, own, best)
+    n_terms = penalty.shape[0]
+    if n_terms == 1:
+        return scan_one_term(*node, min_count, skips_empty)
+    if n_terms == 2 and solver == FULL:
+        return scan_two_terms(*node, min_count, skips_empty)
+    return scan_any_terms(*node, solver, min_count, skips_empty)
+
+
+@kernel
 def _find_best_of_feature(
     histogram: FloatArray,
     n_used: int,
@@ -124,38 +150,19 @@ def _find_best_of_feature(
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
             curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
-        if solver == GROUPED:
-            reduction, position, missing_left = scan_groups(
-                histogram,
-                order,
-                is_candidate,
-                totals,
-                penalty,
-                groups,
-                min_count,
-                skips_empty,
-                own,
-                best,
-            )
-        elif n_terms == 1:
-            reduction, position, missing_left = scan_one_term(
-                histogram, order, is_candidate, totals, penalty, min_count, skips_empty
-            )
-        elif n_terms == 2 and solver == FULL:
-            reduction, position, missing_left = scan_two_terms(
-                histogram, order, is_candidate, totals, penalty, min_count, skips_empty
-            )
-        else:
-            reduction, position, missing_left = scan_any_terms(
-                histogram,
-                order,
-                is_candidate,
-                totals,
-                penalty,
-                solver,
-                min_count,
-                skips_empty,
-            )
+        reduction, position, missing_left = _find_threshold(
+            histogram,
+            order,
+            is_candidate,
+            totals,
+            penalty,
+            solver,
+            groups,
+            min_count,
+            skips_empty,
+            own,
+            best,
+        )
         if reduction > best:
             best = reduction
             if skips_empty and not is_categorical:
@@ -194,6 +201,43 @@ def _order_features(
 
 
 @kernel
+def solve_node(
+    histogram: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    groups: Groups,
+    totals: FloatArray,
+    value: FloatArray,
+) -> float:
+    """Write a node's sums and its coefficients as a leaf, from any feature's histogram.
+
+    Parameters
+    ----------
+    histogram : (n_bins, n_channels) float64
+        Sums per bin of one feature.
+    penalty : (n_terms, n_terms) float64
+        The penalty matrix of the leaf problem.
+    solver : int
+        Kind of leaf problem, see :mod:`boostr._kernels.solve`.
+    groups : Groups
+        Groups of terms and their prices, where the solver reads them.
+    totals : (n_channels,) float64
+        Overwritten with the sums of the node.
+    value : (n_terms,) float64
+        Overwritten with the coefficients of the node as a leaf.
+
+    Returns
+    -------
+    float
+        Drop of the objective by these coefficients.
+    """
+    totals[:] = 0.0
+    for bin_index in range(histogram.shape[0]):
+        totals += histogram[bin_index]
+    return solve_leaf(totals, penalty, solver, groups, value)
+
+
+@kernel
 def find_best_split(
     histograms: FloatArray,
     features: IndexArray,
@@ -205,11 +249,12 @@ def find_best_split(
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
+    own: float,
+    value: FloatArray,
     goes_left: BoolArray,
     sums: FloatArray,
-    value: FloatArray,
 ) -> tuple[float, int, int, bool]:
-    """Find the split of one node that lowers the objective most, and its own coefficients.
+    """Find the split of one node that lowers the objective most.
 
     Parameters
     ----------
@@ -234,12 +279,14 @@ def find_best_split(
         Thresholds drawn at random per feature; 0 tries all of them.
     seed : uint64
         Seed of the draw; every node needs another one.
+    own : float
+        What the node gains as a leaf, see `solve_node`.
+    value : (n_terms,) float64
+        Its coefficients as a leaf.
     goes_left : (n_bins,) bool
         Overwritten with the side of every bin for the best split.
     sums : (2, n_channels) float64
-        Overwritten with the sums of the node and of its left side.
-    value : (n_terms,) float64
-        Overwritten with the coefficients of the node as a leaf.
+        The sums of the node; the second row is overwritten with those of its left side.
 
     Returns
     -------
@@ -256,10 +303,6 @@ def find_best_split(
     n_bins = histograms.shape[1]
     n_channels = histograms.shape[2]
     totals = sums[0]
-    totals[:] = 0.0
-    for bin_index in range(n_bins):
-        totals += histograms[0, bin_index]
-    own = solve_leaf(totals, penalty, solver, groups, value)
     best = own * (1.0 + _ROUNDING)
     best_slot = -1
     best_bin = 0

@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from boostr._kernels.group_lasso import NO_GROUPS, Groups
 from boostr._kernels.solve import GROUPED
-from boostr._kernels.split import find_best_split
+from boostr._kernels.split import find_best_split, solve_node
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["FoundSplit", "LeafProblem", "SearchParams", "find_split"]
@@ -55,26 +56,49 @@ def find_split(
     histograms: FloatArray, features: IndexArray, params: SearchParams, seed: int
 ) -> FoundSplit:
     """Search all features; at the same time where thresholds take long to judge."""
+    node = _solve(histograms[0], params.problem)
     n_parts = min(params.n_threads, len(features))
     if params.problem.solver != GROUPED or n_parts < 2:
-        return _search(histograms, features, params, seed)
+        return _search(histograms, features, params, seed, node)
     bounds = np.linspace(0, len(features), n_parts + 1).astype(int)
     parts = [slice(*pair) for pair in pairwise(bounds)]
     found = list(
         _pool(n_parts).map(
-            lambda part: _search(histograms[part], features[part], params, seed), parts
+            lambda part: _search(histograms[part], features[part], params, seed, node),
+            parts,
         )
     )
     return max(found, key=lambda split: split.gain)  # the first of equals
 
 
+class _Node(NamedTuple):
+    """A node as a leaf. Threads share it, so that their number does not touch its bits."""
+
+    totals: FloatArray  # (n_channels,)
+    value: FloatArray  # (n_terms,)
+    reduction: float
+
+
+def _solve(histogram: FloatArray, problem: LeafProblem) -> _Node:
+    totals = np.empty(histogram.shape[1])
+    value = np.empty(len(problem.penalty))
+    reduction = solve_node(
+        histogram, problem.penalty, problem.solver, problem.groups, totals, value
+    )
+    return _Node(totals, value, reduction)
+
+
 def _search(
-    histograms: FloatArray, features: IndexArray, params: SearchParams, seed: int
+    histograms: FloatArray,
+    features: IndexArray,
+    params: SearchParams,
+    seed: int,
+    node: _Node,
 ) -> FoundSplit:
     problem = params.problem
     goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
     sums = np.empty((2, histograms.shape[2]))
-    value = np.empty(len(problem.penalty))
+    sums[0] = node.totals
     gain, slot, bin_index, missing_left = find_best_split(
         histograms,
         features,
@@ -86,12 +110,13 @@ def _search(
         params.min_count,
         params.n_candidates,
         np.uint64(seed),
+        node.reduction,
+        node.value,
         goes_left,
         sums,
-        value,
     )
     feature = int(features[slot]) if slot >= 0 else -1
-    return FoundSplit(gain, feature, bin_index, missing_left, goes_left, sums, value)
+    return FoundSplit(gain, feature, bin_index, missing_left, goes_left, sums, node.value)
 
 
 @cache
