@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests import oracles
-from tests.engine.problems import boosting
+from tests.engine.problems import boosting, make_problem
 from tests.engine.test_penalty import Case
 
 from boostr._engine.binning import BinMapper
@@ -14,8 +14,10 @@ from boostr._engine.screening import (
     _USEFUL,
     Screening,
     _add_shuffled,
+    join,
     rise_without,
     screen,
+    screen_features,
 )
 from boostr._engine.selection import Task, draw_folds, validate
 from boostr._engine.suffstats import compute_suffstats, put_on_clock
@@ -147,7 +149,7 @@ def test_what_has_no_price_stays(case, task, penalty, is_barred):
 
 
 def test_sensors_of_prohibitive_price_are_of_no_use(task):
-    barred = Screening(np.arange(2), np.array([1.0, 1e9, 1e9, 1e9])).apply(task)
+    barred = Screening((np.arange(2),), np.array([1.0, 1e9, 1e9, 1e9])).apply(task)
     found = screen(barred, GROWTH, draw_folds(20, 2, 1, 0))
     assert np.all(found.price_factors[1:] > 1.0)
 
@@ -168,7 +170,7 @@ def test_a_feature_that_tells_everything_beats_the_shuffled_ones(rng):
     case = Case(rng, "constant", n=40)
     x = np.column_stack([case.stats.linear[:, 0], rng.random(40)])
     task = make_task(bin_features(x), case.stats, case.problem(), n_rounds=3)
-    assert 0 in screen(task, GROWTH, draw_folds(40, 2, 1, 0)).columns
+    assert 0 in screen(task, GROWTH, draw_folds(40, 2, 1, 0)).columns[0]
 
 
 @pytest.mark.slow  # without the compiler
@@ -185,4 +187,22 @@ def test_noise_is_barred_and_what_drives_events_is_not(seed):
     growth = GrowthParams(max_leaves=6, min_samples_leaf=20)
     found = screen(task, growth, draw_folds(400, 3, 1, seed))
     assert np.array_equal(found.price_factors > 1.0, [False, False, False, False, True])
-    assert {0, 1} <= set(found.columns.tolist())
+    assert {0, 1} <= set(found.columns[0].tolist())
+
+
+def test_every_fold_finds_what_tells_individuals_apart(rng):
+    groups = np.repeat([0.0, 1.0], 60)
+    x = np.column_stack([rng.random(120), groups, rng.random(120)])
+    case = Case(rng, "constant", n=120)
+    case.stats.linear[:, 0] += 9.0 * groups
+    task = make_task(bin_features(x), case.stats, case.problem(), n_rounds=3)
+    columns = screen_features(task, GROWTH, draw_folds(120, 3, 1, 0))
+    assert [one.tolist() for one in columns] == [[1], [1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [([[0, 2], [2], [2, 3]], [2]), ([[0], [1], [2]], [0, 1, 2]), ([[1], [1, 3]], [1, 3])],
+)
+def test_half_of_the_folds_decide_for_all(columns, expected):
+    assert join(tuple(np.array(one) for one in columns), 4).tolist() == expected

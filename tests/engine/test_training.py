@@ -22,6 +22,12 @@ PROPORTIONAL = 1  # the exponent 1 among 0.8, 1 and 1.5
 OTHERS = [0, 2]
 
 
+@pytest.fixture(autouse=True)
+def all_are_useful(monkeypatch):
+    """Let the tests of shapes have all features."""
+    monkeypatch.setattr(f"{TRAINING}.screen_features", lambda *task: (np.arange(3),) * 8)
+
+
 @pytest.fixture
 def problem(rng):
     return make_problem(rng, 64)
@@ -229,3 +235,45 @@ def test_a_shape_without_the_splitter_is_made_to_use_it(splitter, is_drawn):
 
 def test_the_plain_shape_tries_all_thresholds():
     assert PLAIN_SHAPE.n_candidates == 0
+
+
+# --- Features that are left out
+
+
+def train_on(problem, monkeypatch, columns, **validation):
+    columns = tuple(np.array(one, dtype=np.int32) for one in columns)
+    monkeypatch.setattr(f"{TRAINING}.screen_features", lambda *task: columns)
+    scheme = Validation("cv", n_folds=4, **validation)
+    return train(problem.task(), SMALL, scheme, None)
+
+
+def features_of(trees):
+    return set(np.concatenate([tree.nodes.feature for tree in trees]).tolist()) - {-1}
+
+
+def test_shapes_are_tried_again_on_the_features_that_every_fold_finds_useful(
+    problem, monkeypatch
+):
+    monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
+    own = [[0], [1], [0, 1], [2]]
+    runs = train_on(problem, monkeypatch, own).runs
+    assert ["screened" in run.label for run in runs] == [False, False, True, True]
+    for run in runs[2:]:
+        assert all(
+            features_of(trees) <= set(one)
+            for trees, one in zip(run.trees, own, strict=True)
+        )
+
+
+def test_one_model_for_all_has_the_features_of_most_folds(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
+    own = [[0], [0], [0, 1], [2]]
+    trained = train_on(problem, monkeypatch, own, average_folds=False)
+    n_plain = np.count_nonzero(trained.weights[:2])
+    assert all(features_of(member.trees) <= {0} for member in trained.members[n_plain:])
+
+
+@pytest.mark.parametrize("own", [[[0, 1, 2]] * 4, [[0], [], [0], [0]]])
+def test_nothing_is_left_out_where_all_or_none_are_useful(problem, monkeypatch, own):
+    monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
+    assert len(train_on(problem, monkeypatch, own).runs) == 2

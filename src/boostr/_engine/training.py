@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from boostr._engine.ensemble import Member
-from boostr._engine.screening import Screening, screen
+from boostr._engine.screening import Screening, join, screen, screen_features
 from boostr._engine.selection import (
     Task,
     ValidatedRun,
@@ -76,6 +76,8 @@ SENSOR_SHAPES = (
 )
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
+_SCREENING_SHAPE = SHAPES[1]
+_SCREENED = ", screened features"  # ending of a run's name
 _N_DRAWN = 3  # thresholds drawn where a shape with all of them is asked to draw
 
 
@@ -136,6 +138,8 @@ def train(
         if n > _LARGE and len(shapes) > 1:
             shapes = [_find_best_shape(task, shapes)]
         runs = _validate_shapes(task, shapes, folds, proportional)
+        if len(shapes) > 1:
+            runs += _validate_useful(task, shapes, folds, proportional)
     weights = weigh_runs(task.stats, runs)
     weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
     weights /= weights.sum()
@@ -190,7 +194,8 @@ def _validate_shapes(
     best for others.
     """
     growths = [shape.growth(task.params.growth, len(task)) for shape in shapes]
-    labels = [_name(shape) for shape in shapes]
+    ending = "" if task.columns is None else _SCREENED
+    labels = [_name(shape) + ending for shape in shapes]
     narrow = task if term is None else task.restrict(term)
     runs = [
         validate(narrow, growth, folds, label)
@@ -212,6 +217,19 @@ def _validate_shapes(
     return runs
 
 
+def _validate_useful(
+    task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
+) -> list[ValidatedRun]:
+    """Validate all shapes on the clearly useful features, where there are others too."""
+    narrow = task if term is None else task.restrict(term)
+    growth = _SCREENING_SHAPE.growth(task.params.growth, len(task))
+    columns = screen_features(narrow, growth, folds)
+    numbers = [len(one) for one in columns]
+    if min(numbers) == 0 or min(numbers) == task.features.bins.shape[1]:
+        return []
+    return _validate_shapes(replace(task, columns=columns), shapes, folds, term)
+
+
 def _validate_screened(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray]
 ) -> tuple[Task, list[ValidatedRun]]:
@@ -224,13 +242,14 @@ def _validate_screened(
     screening = _screen(task, shapes[0], folds)
     task = screening.apply(task)
     runs = []
-    if len(screening.columns):
+    n_useful = len(screening.columns[0])
+    if n_useful:
         narrow = replace(task, columns=screening.columns)
         runs = [
-            validate(narrow, growth, folds, f"{_name(shape)}, screened features")
+            validate(narrow, growth, folds, _name(shape) + _SCREENED)
             for shape, growth in zip(shapes, growths, strict=True)
         ]
-    if len(screening.columns) < task.features.bins.shape[1]:
+    if n_useful < task.features.bins.shape[1]:
         runs.append(validate(task, growths[0], folds, _name(shapes[0])))
     return task, runs
 
@@ -252,7 +271,9 @@ def _draw_part(task: Task) -> Task:
 def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
-    task = replace(task, columns=run.columns)
+    if run.columns is not None:
+        n_features = task.features.bins.shape[1]
+        task = replace(task, columns=(join(run.columns, n_features),))
     if run.term is None:
         trees, _ = grow(task, run.growth, run.n_rounds, label)
         return Member(trees, weight)
