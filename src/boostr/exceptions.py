@@ -7,6 +7,7 @@ __all__ = [
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
+    "InvalidModelFileError",
     "InvalidParameterError",
     "InvalidSensorsError",
     "MissingDependencyError",
@@ -26,6 +27,10 @@ class InvalidEventsError(BoostrError, ValueError):
 
 class InvalidFeaturesError(BoostrError, ValueError):
     """Features cannot be used, for instance their ids do not match those of the events."""
+
+
+class InvalidModelFileError(BoostrError, ValueError):
+    """A file is no model that can be read: foreign, damaged or from a newer version."""
 
 
 class InvalidParameterError(BoostrError, ValueError):

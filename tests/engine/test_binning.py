@@ -26,6 +26,17 @@ def test_bins_count_the_thresholds_below(column, max_bins):
     assert np.array_equal(bins, expected)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_without_features_everybody_is_in_one_bin(n_threads):
+    mapper = BinMapper.from_quantiles(np.empty((5, 0)), 255)
+    binned = mapper.transform(np.empty((3, 0)), n_threads)
+    assert (mapper.thresholds.size, mapper.n_values.size) == (0, 0)
+    assert np.array_equal(binned.bins, np.zeros((3, 1)))
+    assert binned.n_values.tolist() == [1]
+    assert binned.is_categorical.tolist() == [False]
+    assert binned.n_bins == 2
+
+
 @given(columns, st.integers(2, 20))
 def test_there_are_at_most_so_many_bins(column, max_bins):
     mapper, _ = map_column(column, max_bins)

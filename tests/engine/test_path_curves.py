@@ -282,3 +282,17 @@ def test_no_curves_have_no_values(rng):
     none = PathCurves(curves.basis, curves.theta[:0], empty, HORIZON, REACH, True)
     assert none.values(np.ones(3)).shape == (0, 3)
     assert none.slopes(np.ones(3)).shape == (0, 3)
+
+
+@baselines
+def test_curves_are_coefficients_times_what_has_accumulated(rng, baseline):
+    curves = Curves(rng, baseline, monotone=False)
+    rows = rng.integers(0, len(curves.theta), 30)
+    times = rng.choice(TIMES, 30)
+    made = curves.make()
+    n_baseline = curves.basis.n_baseline
+    phi = curves.basis.evaluate_baseline(np.minimum(times, REACH))
+    terms = np.hstack([phi, made.accumulate(rows, times)])
+    assert terms.shape[1] == curves.basis.n_terms > n_baseline
+    expected = np.sum(curves.theta[rows] * terms, axis=1)
+    assert_allclose(made.values_at(rows, times), expected, atol=1e-10)

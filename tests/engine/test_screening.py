@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests import oracles
-from tests.engine.problems import boosting, make_problem
+from tests.engine.problems import boosting
 from tests.engine.test_penalty import Case
 
 from boostr._engine.binning import BinMapper

@@ -67,8 +67,8 @@ class BinMapper:
             for feature in range(n_features)
         ]
         offsets = np.zeros(n_features + 1, dtype=np.int64)
-        np.cumsum([len(values) for values in thresholds], out=offsets[1:])
-        return cls(np.concatenate(thresholds), offsets, is_categorical)
+        offsets[1:] = np.cumsum([len(values) for values in thresholds])
+        return cls(np.concatenate([np.empty(0), *thresholds]), offsets, is_categorical)
 
     @property
     def n_values(self) -> IndexArray:
@@ -81,10 +81,17 @@ class BinMapper:
     @property
     def missing_bin(self) -> int:
         """The bin of missing values, the same for all features."""
-        return int(self.n_values.max())
+        return int(self.n_values.max(initial=1))
 
     def transform(self, features: FloatArray, n_threads: int = 1) -> BinnedFeatures:
-        """Return the bins of all values."""
+        """Return the bins of all values.
+
+        Where there are no features, there is one that is the same for everybody: a node
+        sums over the bins of any feature, and finds no split in that one.
+        """
+        if not len(self.is_categorical):
+            same = np.zeros((len(features), 1), dtype=np.uint8)
+            return BinnedFeatures(same, np.ones(1, np.int32), np.zeros(1, np.bool_), 1)
         bins = np.empty(features.shape, dtype=np.uint8)
         arguments = (
             features,

@@ -11,6 +11,7 @@ from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams, LeafProblem, LocalSource, Tree, grow_tree
 from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
 from boostr._typing import IndexArray
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Booster", "BoostingParams"]
 
@@ -63,9 +64,18 @@ class Booster:
         everything = np.arange(features.bins.shape[1], dtype=np.int32)
         self._all_features = everything if columns is None else columns
 
-    def step(self) -> Tree:
-        """Grow one tree on the gradient, shrink it and add it."""
-        tree = self._grow()
+    def step(self, known: Tree | None = None) -> Tree:
+        """Grow one tree on the gradient, shrink it and add it.
+
+        A tree that is known already, from the same step of another booster, is added as it
+        is; random numbers are drawn all the same, so that the next step goes on alike.
+        """
+        drawn = self._draw()
+        if known is None:
+            tree = self._grow(*drawn)
+        else:
+            tree = known
+            self._check(tree)
         self.total_loss = self._add(tree)
         self.trees.append(tree)
         return tree
@@ -74,18 +84,40 @@ class Booster:
         """Return the summed loss of some individuals."""
         return quadratic_loss(self.theta, self._rows, self._stats.linear, members)
 
-    def _grow(self) -> Tree:
-        is_mean = self._params.starts_at_mean and not self.trees
+    def _check(self, tree: Tree) -> None:
+        """Refuse a tree of other data: kernels would read where nothing is."""
+        n_features, n_terms = self._features.bins.shape[1], self._stats.n_terms
+        is_ours = tree.nodes.value.shape[1] == n_terms
+        if not is_ours or tree.nodes.feature.max() >= n_features:
+            raise InvalidParameterError(
+                f"A known tree must be one of {n_features} features and {n_terms} leaf "
+                "functions, but it is not.\n\nHint: grow it again."
+            )
+
+    @property
+    def _is_at_mean(self) -> bool:
+        return self._params.starts_at_mean and not self.trees
+
+    def _draw(self) -> tuple[IndexArray, IndexArray, int]:
+        """Draw individuals, features and the seed of one tree."""
+        if self._is_at_mean:
+            rows, columns = self._members, self._all_features
+        else:
+            rows, columns = self._draw_rows(), self._draw_columns()
+        return rows, columns, int(self._rng.integers(2**63))
+
+    def _grow(self, rows: IndexArray, columns: IndexArray, seed: int) -> Tree:
+        is_mean = self._is_at_mean
         growth = replace(self._params.growth, n_threads=self._n_threads)
-        self._source.start(self._members if is_mean else self._draw_rows())
+        self._source.start(rows)
         tree = grow_tree(
             self._source,
             self._problem,
             replace(growth, max_leaves=1) if is_mean else growth,
             self._features.n_values,
             self._features.is_categorical,
-            self._all_features if is_mean else self._draw_columns(),
-            int(self._rng.integers(2**63)),
+            columns,
+            seed,
         )
         return tree if is_mean else tree.scaled(self._params.learning_rate)
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from boostr._kernels.path_atoms import accumulate_atoms
 from boostr._kernels.path_curves import (
     add_sensor_rates,
     read_path_curves,
@@ -73,6 +74,29 @@ class PathCurves:
         result = np.empty(len(times))
         result[order] = self._slope(rows[order], times[order], offsets)
         return result
+
+    def accumulate(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the integrals of the sensors' functions along paths, (k, n_functions).
+
+        Entry k is of path ``rows[k]`` from zero to clock time ``times[k]``; coefficients
+        have no say in it.
+        """
+        order, offsets = self._order(rows, times)
+        atoms, paths = self._basis.atoms, self._paths
+        integrals = np.empty((len(times), len(atoms.unknown)))
+        sorted_times = np.minimum(times, self._reach)[order]
+        accumulate_atoms(
+            paths.begins,
+            paths.values,
+            paths.offsets,
+            atoms,
+            sorted_times,
+            offsets,
+            integrals,
+        )
+        unsorted = np.empty_like(integrals)
+        unsorted[order] = integrals
+        return self._basis.combine_atoms(unsorted)
 
     @cached_property
     def _rates(self) -> tuple[FloatArray, FloatArray]:

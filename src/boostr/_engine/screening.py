@@ -26,7 +26,7 @@ __all__ = ["Screening", "join", "rise_without", "screen", "screen_features"]
 
 _USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
 _PROHIBITIVE = 30.0  # times the price of a useful sensor
-_CLEAR = 4.0  # times the gain of the best shuffled feature
+_CLEAR = 2.5  # times the gain of the best shuffled feature
 _LARGE_STEP = 0.2  # learning rate: a judgement needs no fine steps
 
 

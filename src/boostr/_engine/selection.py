@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.booster import Booster, BoostingParams
+from boostr._engine.checkpoint import TreeLog
 from boostr._engine.ensemble import Member
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
 from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
 
-__all__ = ["Report", "Task", "ValidatedRun", "draw_folds", "grow", "validate", "weigh_runs"]
+__all__ = [
+    "Columns",
+    "Report",
+    "Task",
+    "ValidatedRun",
+    "draw_folds",
+    "grow",
+    "validate",
+    "weigh_runs",
+]
 
+Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
@@ -36,7 +47,8 @@ class Task:
     n_rounds: int
     n_threads: int
     report: Report
-    columns: IndexArray | None = None  # features to split on; None: all of them
+    columns: Columns | None = None  # features to split on; None: all of them
+    log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
 
     def __len__(self) -> int:
         return len(self.stats.linear)
@@ -44,7 +56,7 @@ class Task:
     def booster(
         self, growth: GrowthParams, members: IndexArray, seed: int, n_threads: int
     ) -> Booster:
-        """Return a new booster over some individuals."""
+        """Return a new booster over some individuals; its seed is the fold's number."""
         params = replace(self.params, growth=growth, seed=self.params.seed + seed)
         return Booster(
             self.stats,
@@ -53,7 +65,7 @@ class Task:
             params,
             members,
             n_threads,
-            self.columns,
+            None if self.columns is None else self.columns[seed],
         )
 
     @property
@@ -84,7 +96,7 @@ class ValidatedRun:
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
     out_of_fold: FloatArray  # (n, n_terms), NaN for whoever was never held out
     term: int | None = None  # the only term that was used, if not all
-    columns: IndexArray | None = None  # the only features that were used, if not all
+    columns: Columns | None = None  # the only features that were used, if not all
 
     @property
     def n_rounds(self) -> int:
@@ -125,7 +137,7 @@ def grow(
     booster = task.booster(growth, everybody, 0, task.n_threads)
     losses = np.empty(n_rounds)
     for index in range(n_rounds):
-        booster.step()
+        _step_all([booster], 1, task.log)
         losses[index] = booster.total_loss / len(task)
         task.report(label, index + 1, np.nan)
     return tuple(booster.trees), losses
@@ -157,7 +169,7 @@ def validate(
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     out_of_fold = _gather([np.zeros_like(booster.theta) for booster in boosters], folds)
     while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
-        _step_all(boosters, n_beside)
+        _step_all(boosters, n_beside, task.log)
         curve.append(sum(booster.loss(held) for booster, held in pairs) / n_held_out)
         if curve[-1] < best:
             best, n_kept = curve[-1], len(curve)
@@ -169,14 +181,20 @@ def validate(
     )
 
 
-def _step_all(boosters: Sequence[Booster], n_beside: int) -> None:
-    """Add a tree to every booster, so many at the same time."""
+def _step_all(boosters: Sequence[Booster], n_beside: int, log: TreeLog) -> None:
+    """Add a tree to every booster, so many at the same time, or those that are known."""
+    known = log.recall()
+    if known is not None:
+        for booster, tree in zip(boosters, known, strict=True):
+            booster.step(tree)
+        return
     if n_beside == 1:
         for booster in boosters:
             booster.step()
-        return
-    with ThreadPoolExecutor(n_beside) as pool:
-        list(pool.map(Booster.step, boosters))
+    else:
+        with ThreadPoolExecutor(n_beside) as pool:
+            list(pool.map(Booster.step, boosters))
+    log.keep(tuple(booster.trees[-1] for booster in boosters))
 
 
 def _gather(thetas: Sequence[FloatArray], folds: Sequence[IndexArray]) -> FloatArray:

@@ -1,0 +1,115 @@
+"""Training that goes on: from a checkpoint, or from a model with fewer trees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.checkpoint import Round, TreeLog
+from boostr._engine.selection import Task
+from boostr.estimators._statistics import Prepared
+from boostr.exceptions import InvalidParameterError
+from boostr.io._checkpoint import CheckpointFile
+from boostr.io._trees import PackedTrees
+from boostr.io._values import digest
+
+__all__ = ["EarlierTrees", "open_log"]
+
+_SILENT = {"monotone", "n_jobs", "verbose", "warm_start"}  # trees do not depend on them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EarlierTrees:
+    """Trees of an earlier fit that a warm start goes on with, none otherwise."""
+
+    rounds: tuple[Round, ...] = ()
+    mark: str = ""  # of the clock, functions, bins and categories they were grown with
+
+    @classmethod
+    def take(cls, model: Any) -> EarlierTrees:
+        """Return the trees of a model before it is fitted again."""
+        if not model.warm_start or not hasattr(model, "ensemble_"):
+            return cls()
+        ensemble = model.ensemble_
+        if len(ensemble.members) > 1:
+            raise InvalidParameterError(
+                "`warm_start` adds trees to one model, but the earlier fit has averaged "
+                f"{len(ensemble.members)}.\n\nHint: validation=None in both fits."
+            )
+        trees = ensemble.members[0].trees
+        if len(trees) > model.n_estimators:
+            raise InvalidParameterError(
+                "With `warm_start` there must be as many `n_estimators` as trees, or more, "
+                f"but there are {model.n_estimators} for {len(trees)} trees.\n\n"
+                "Hint: warm_start=False starts anew."
+            )
+        mark = _mark(model, ensemble.clock, ensemble.basis, ensemble.mapper)
+        return cls(tuple((tree,) for tree in trees), mark)
+
+    def check(self, model: Any, prepared: Prepared, mapper: BinMapper) -> None:
+        """Refuse other data: their bins and clock would give the trees another meaning."""
+        if self.rounds and self.mark != _mark(
+            model, prepared.clock, prepared.basis, mapper
+        ):
+            raise InvalidParameterError(
+                "`warm_start` adds trees to a model of the same data, clock and leaf "
+                "functions, but these are others.\n\nHint: warm_start=False starts anew."
+            )
+
+
+@contextmanager
+def open_log(
+    params: Mapping[str, Any],
+    task: Task,
+    checkpoint: str | os.PathLike[str] | None,
+    earlier: EarlierTrees,
+) -> Iterator[TreeLog]:
+    """Yield the trees that are known already, and a place for new ones."""
+    if checkpoint is None:
+        yield TreeLog(earlier.rounds)
+        return
+    if not isinstance(params["random_state"], Integral):
+        raise InvalidParameterError(
+            "`checkpoint` needs a whole number as `random_state`, but it is "
+            f"{params['random_state']!r}: other random numbers could not go on.\n\n"
+            "Hint: random_state=0."
+        )
+    with CheckpointFile(checkpoint, _fingerprint(params, task, earlier)) as file:
+        yield TreeLog([*earlier.rounds, *file.rounds], file.keep)
+
+
+def _fingerprint(
+    params: Mapping[str, Any], task: Task, earlier: EarlierTrees
+) -> dict[str, str]:
+    """Return what makes a training what it is, in parts that a message can name."""
+    names = [name for name in params if not name.endswith("_") and name not in _SILENT]
+    parts = {name: _digest_param(params[name]) for name in sorted(names)}
+    stats, features = task.stats, task.features
+    parts["data"] = digest(
+        stats.linear,
+        stats.quadratic,
+        features.bins,
+        features.n_values,
+        features.is_categorical,
+    )
+    trees = [tree for same_round in earlier.rounds for tree in same_round]
+    packed = PackedTrees.from_trees(trees, stats.n_terms) if trees else None
+    parts["earlier trees"] = digest(packed)
+    return parts
+
+
+def _digest_param(value: Any) -> str:
+    try:
+        return digest(value)
+    except InvalidParameterError:  # an object of the user's: its effect is in the data
+        return type(value).__name__
+
+
+def _mark(model: Any, clock: Any, basis: Any, mapper: BinMapper) -> str:
+    known = digest(clock, mapper, model.encoder_, model.sensor_layout_)
+    return known + _digest_param(basis)

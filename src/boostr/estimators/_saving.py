@@ -1,0 +1,173 @@
+"""Fitted estimators in files and tables, and what a file of one must hold."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from boostr.basis import FittedSensorBasis
+from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
+from boostr.estimators._sensors import SensorLayout
+from boostr.inspection import trees_frame
+from boostr.io import save
+from boostr.io._classes import CLOCK
+from boostr.io._model import register_model
+from boostr.io._rules import (
+    CATEGORY,
+    TEXT,
+    Rule,
+    array,
+    instance,
+    number,
+    optional,
+    require,
+    sequence,
+    whole,
+)
+from boostr.io._trees import ENSEMBLE
+from boostr.io._values import digest, register
+
+__all__ = ["Savable", "register_estimator"]
+
+_MANY = 2**31 - 1
+
+
+class Savable:
+    """Files and tables of a fitted estimator."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, from which `boostr.load` reads it.
+
+        The file holds numbers and text, no code, and appears as a whole or not at all. A
+        loaded model predicts the same to the bit.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by custom with the ending ``.boostr``; one that is there is replaced.
+
+        See Also
+        --------
+        boostr.load : Reads the file.
+        """
+        check_is_fitted(self)
+        save(self, path)
+
+    def trees_to_frame(self, *, backend: str | None = None) -> Any:
+        """List the nodes of all trees in a table.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            One row per node, see `boostr.inspection.trees_frame`.
+        """
+        check_is_fitted(self)
+        return trees_frame(self, backend=backend)
+
+
+def register_estimator(cls: type) -> None:
+    """Let files hold fitted estimators of a class."""
+    register_model(cls, _ATTRIBUTES, check_params=_check_params, check=_check_model)
+
+
+def _is_layout(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and sequence(tuple, CATEGORY).admits(known)
+        for name, known in value.items()
+    )
+
+
+register(
+    FeatureEncoder,
+    {
+        "names": sequence(tuple, TEXT),
+        "categories": sequence(tuple, optional(sequence(list, CATEGORY))),
+    },
+)
+register(
+    SensorLayout,
+    {
+        "names": sequence(tuple, TEXT),
+        "categories": Rule("dict of tuples of categories by sensor", _is_layout),
+        "time_unit": optional(TEXT),
+        "origin": optional(instance(np.datetime64, words="time stamp")),
+    },
+)
+
+# Attributes that are not listed are read by their type and not looked at.
+_ATTRIBUTES = {
+    "n_features_in_": whole(0, _MANY),
+    "encoder_": instance(FeatureEncoder, words="FeatureEncoder"),
+    "sensor_layout_": optional(instance(SensorLayout, words="SensorLayout")),
+    "clock_": CLOCK,
+    "reference_clock_": CLOCK,
+    "horizon_": number(0.0, above=True),
+    "time_unit_": optional(TEXT),
+    "ensemble_": ENSEMBLE,
+    "n_estimators_": whole(0, _MANY),
+    "feature_importances_": array("float64", "n_features"),
+    "feature_gains_": array("float64", "n_features"),
+    "split_counts_": array("float64", "n_features"),
+    "sensor_usefulness_": optional(instance(dict, words="dict of pairs by sensor")),
+    "train_loss_": optional(array("float64", "n_rounds", finite=False)),
+    "validation_results_": sequence(list, instance(dict, words="dict")),
+    "out_of_fold_coefficients_": optional(array("float64", "n", "n_terms", finite=False)),
+}
+
+
+def _check_params(params: dict[str, Any]) -> None:
+    check_params(params)
+    resolve_basis(params["leaf"])
+    resolve_baseline(params["baseline"])
+
+
+def _check_model(model: Any) -> None:
+    """Refuse parts that do not belong together."""
+    ensemble, encoder, n_features = model.ensemble_, model.encoder_, model.n_features_in_
+    mapper = ensemble.mapper
+    n_known = {len(encoder.names), len(encoder.categories), len(mapper.is_categorical)}
+    for name in ("feature_importances_", "feature_gains_", "split_counts_"):
+        n_known.add(len(getattr(model, name)))
+    require(n_known == {n_features}, "All parts of a model must have the same features")
+    is_same = np.array_equal(encoder.is_categorical, mapper.is_categorical)
+    require(is_same, "Categories must belong to categorical features")
+    n_values = np.where(mapper.is_categorical, mapper.n_values, 0)
+    is_same = np.array_equal(encoder.n_categories, n_values)
+    require(is_same, "Every category must have a bin")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        is_text = isinstance(names, np.ndarray) and names.shape == (n_features,)
+        is_text = is_text and tuple(names.tolist()) == encoder.names
+        require(is_text, "`feature_names_in_` must hold the names of the features")
+    require(model.horizon_ == ensemble.horizon, "The horizon must be the ensemble's")
+    is_same = digest(model.clock_) == digest(ensemble.clock)
+    require(is_same, "The clock must be the ensemble's")
+    is_same = model.n_estimators_ == ensemble.n_rounds
+    require(is_same, "`n_estimators_` must be the number of rounds")
+    theta = model.out_of_fold_coefficients_
+    is_right = theta is None or theta.shape[1] == ensemble.basis.n_terms
+    require(is_right, "Coefficients must have a number per function")
+    _check_sensors(model)
+
+
+def _check_sensors(model: Any) -> None:
+    layout, basis = model.sensor_layout_, model.ensemble_.basis
+    sensors = basis.sensors if isinstance(basis, FittedSensorBasis) else ()
+    has_sensors = isinstance(basis, FittedSensorBasis)
+    require((layout is not None) == has_sensors, "Functions of sensors need sensors")
+    if layout is None:
+        return
+    names = tuple(sensor.name for sensor in sensors)
+    require(layout.names == names, "Sensors must be those of the functions")
+    for sensor in sensors:
+        is_same = sensor.categories == layout.categories.get(sensor.name)
+        require(is_same, "Categories of sensors must be those of the functions")
