@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 from tests import oracles
 
+from boostr._kernels import group_lasso
 from boostr._kernels.group_lasso import (
     NO_GROUPS,
     Groups,
@@ -251,6 +252,70 @@ def test_groups_that_say_the_same_reach_the_minimum_of_one(rng, price):
     assert_allclose(
         [*(beta[:3] + beta[3:]), drop], [*alone[0], alone[1]], rtol=1e-6, atol=1e-8
     )
+
+
+def correlated(correlation, n_groups=2):
+    """Free groups of two terms, each with a twin in every other group; noise to explain."""
+    rng = np.random.default_rng(0)
+    problem = Problem(rng, [2] * n_groups)
+    between = np.full((n_groups, n_groups), correlation)
+    np.fill_diagonal(between, 1.0)
+    problem.matrix = np.kron(between, np.eye(2))
+    values, vectors = np.linalg.eigh(problem.matrix)
+    noise = rng.normal(size=2 * n_groups)
+    problem.gradient = vectors @ (np.sqrt(values) * (vectors.T @ noise))
+    problem.prices = np.zeros(n_groups)
+    return problem
+
+
+def count_sweeps(monkeypatch, problem, tolerance):
+    """Run the outer loop without the compiler, and count how often it visits a group."""
+    visits = []
+    minimise = group_lasso._minimise_block
+
+    def visit(*arguments):
+        visits.append(arguments[1])
+        minimise(*arguments)
+
+    monkeypatch.setattr(group_lasso, "_minimise_block", visit)
+    descend = getattr(descend_blocks, "py_func", descend_blocks)
+    leaf = problem.gradient, problem.matrix, problem.starts, problem.prices
+    n_terms = len(problem.gradient)
+    descend(*leaf, tolerance, np.full((8, n_terms), np.nan), np.zeros(n_terms))
+    return visits.count(0)
+
+
+@pytest.mark.parametrize("tolerance", [1e-10, 1e-4])
+@pytest.mark.parametrize("correlation", [0.9, 0.99, 0.999])
+def test_sweeps_multiply_the_error_by_the_squared_correlation(
+    monkeypatch, correlation, tolerance
+):
+    needed = np.log(tolerance) / (2.0 * np.log(correlation))
+    found = count_sweeps(monkeypatch, correlated(correlation), tolerance)
+    if needed > 1_200:
+        assert found == 1_000  # the last that is allowed
+    else:
+        assert 0.7 * needed < found < min(1.1 * needed, 1_001)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "correlation", "least", "most"),
+    [
+        (2, 0.9, 0.0, 1e-12),
+        (2, 0.99, 0.0, 1e-12),
+        (4, 0.99, 1e-12, 1e-6),
+        (2, 0.999, 1e-4, 0.1),
+        (4, 0.999, 1e-2, 0.5),
+    ],
+)
+def test_groups_that_are_nearly_the_same_end_short_of_the_best_drop(
+    n_groups, correlation, least, most
+):
+    problem = correlated(correlation, n_groups)
+    beta, drop = problem.solve()
+    best = 0.5 * problem.gradient @ np.linalg.solve(problem.matrix, problem.gradient)
+    assert_allclose(drop, problem.drop_of(beta), rtol=1e-9)
+    assert least - 1e-14 <= 1.0 - drop / best <= most
 
 
 @pytest.mark.parametrize("prices", [[0.0, 0.0], [0.0, 0.5], [0.5, 0.5]])

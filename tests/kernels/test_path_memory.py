@@ -11,6 +11,7 @@ from boostr._kernels.path_memory import (
     running_max,
     running_mean,
 )
+from boostr._kernels.runs import Runs
 
 COUNTS = [9, 0, 1, 14]
 OFFSETS = np.concatenate([[0], np.cumsum(COUNTS)])
@@ -41,7 +42,8 @@ def grid(rng, begin):
         more = rng.integers(0, 100, 30) / 4
         more = more[more >= own[0]] if own.size else more[:0]
         grids.append(np.union1d(own, more))
-    return np.concatenate(grids), np.concatenate([[0], np.cumsum([g.size for g in grids])])
+    offsets = np.concatenate([[0], np.cumsum([g.size for g in grids])])
+    return Runs(np.concatenate(grids), offsets)
 
 
 def by_oracle(function, begin, row, span, grid):
@@ -57,7 +59,7 @@ def by_oracle(function, begin, row, span, grid):
 
 def run(kernel, begin, row, span, grid):
     out = np.full(grid[0].size, -99.0)
-    kernel(begin, OFFSETS, row, span, *grid, out)
+    kernel(Runs(begin, OFFSETS), row, span, grid, out)
     return out
 
 
@@ -83,8 +85,8 @@ def test_a_huge_value_leaves_nothing_behind_in_the_mean():
     times = np.arange(12.0)
     row = np.where(times == 2, 1e17, 0.1)
     out = np.full(12, np.nan)
-    offsets = np.array([0, 12])
-    running_mean(times, offsets, row, 2.5, times, offsets, out)
+    samples = Runs(times, np.array([0, 12]))
+    running_mean(samples, row, 2.5, samples, out)
     assert_allclose(out[6:], 0.1, rtol=1e-15)
 
 
@@ -93,10 +95,8 @@ def test_events_count_for_the_window(rng, window):
     events = [np.sort(rng.integers(0, 40, k)) / 4 for k in (0, 1, 12)]
     offsets = np.concatenate([[0], np.cumsum([e.size for e in events])])
     grid = np.arange(0, 15, 0.25)
-    grid_offsets = np.arange(4) * grid.size
+    points = Runs(np.tile(grid, 3), np.arange(4) * grid.size)
     out = np.full(3 * grid.size, -9.0)
-    count_within(
-        np.concatenate(events), offsets, window, np.tile(grid, 3), grid_offsets, out
-    )
+    count_within(Runs(np.concatenate(events), offsets), window, points, out)
     expected = [oracles.events_of_past(own, window, t) for own in events for t in grid]
     assert_array_equal(out, expected)

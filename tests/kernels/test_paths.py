@@ -16,6 +16,7 @@ from boostr._kernels.paths import (
     refine_after,
     unite_times,
 )
+from boostr._kernels.runs import Runs
 
 NAN = np.nan
 
@@ -60,21 +61,21 @@ def test_the_last_known_value_holds(paths, before):
 
 def test_the_last_of_tied_samples_knows_all():
     values = np.array([[1.0, NAN, NAN], [2.0, 3.0, NAN]])
-    fill_ties(np.array([1.0, 1.0, 2.0]), np.array([0, 3]), values)
+    fill_ties(Runs(np.array([1.0, 1.0, 2.0]), np.array([0, 3])), values)
     assert_array_equal(values, [[1.0, 1.0, NAN], [2.0, 3.0, NAN]])
 
 
 def test_ties_of_two_individuals_are_none():
     values = np.array([[1.0, NAN]])
-    fill_ties(np.array([1.0, 1.0]), np.array([0, 1, 2]), values)
+    fill_ties(Runs(np.array([1.0, 1.0]), np.array([0, 1, 2])), values)
     assert_array_equal(values, [[1.0, NAN]])
 
 
 def expire(paths, max_gap):
     times, offsets, values = paths
-    grid, grid_offsets = np.full(times.size * 3, NAN), np.empty_like(offsets)
-    written = add_expiries(times, offsets, values, max_gap, grid, grid_offsets)
-    return grid[:written], grid_offsets
+    grid = Runs(np.full(times.size * 3, NAN), np.empty_like(offsets))
+    written = add_expiries(Runs(times, offsets), values, max_gap, grid)
+    return Runs(grid.times[:written], grid.offsets)
 
 
 def test_expiries_stand_where_a_value_becomes_unknown(paths):
@@ -94,10 +95,11 @@ def test_expiries_stand_where_a_value_becomes_unknown(paths):
 @pytest.mark.parametrize("max_gap", [0.75, np.inf])
 def test_paths_hold_or_move_until_they_expire(paths, is_linear, max_gap):
     times, offsets, values = paths
-    grid, grid_offsets = expire(paths, max_gap)
+    pieces = expire(paths, max_gap)
+    grid, grid_offsets = pieces
     out = np.full((2, grid.size), NAN)
     flags = np.array([is_linear, False])
-    fill_paths(times, offsets, values, flags, False, max_gap, grid, grid_offsets, out)
+    fill_paths(Runs(times, offsets), values, flags, False, max_gap, pieces, out)
     middle = np.append(0.5 * (grid[1:] + grid[:-1]), NAN)
     middle[grid_offsets[1:] - 1] = grid[grid_offsets[1:] - 1] + 1e-9
     own = [list(rows_of(paths, sensor)) for sensor in range(2)]
@@ -112,20 +114,20 @@ def test_paths_hold_or_move_until_they_expire(paths, is_linear, max_gap):
 
 
 def test_a_first_value_fills_back_only_to_the_first_sample():
-    times, offsets = np.array([0.0, 1.0, 5.0]), np.array([0, 3])
+    samples = Runs(np.array([0.0, 1.0, 5.0]), np.array([0, 3]))
     values = np.array([[NAN, 7.0, NAN]])
     out = np.full((1, 3), NAN)
-    fill_paths(times, offsets, values, np.zeros(1, bool), True, 2.0, times, offsets, out)
+    fill_paths(samples, values, np.zeros(1, bool), True, 2.0, samples, out)
     assert_array_equal(out, [[7.0, 7.0, NAN]])
 
 
 def test_the_union_holds_every_time_once():
-    times, offsets = np.array([1.0, 2.0, 5.0]), np.array([0, 2, 2, 3])
-    others, other_offsets = np.array([2.0, 3.0, 4.0]), np.array([0, 2, 3, 3])
-    grid, grid_offsets = np.full(6, NAN), np.empty(4, np.int64)
-    written = unite_times(times, offsets, others, other_offsets, grid, grid_offsets)
-    assert_array_equal(grid[:written], [1.0, 2.0, 3.0, 4.0, 5.0])
-    assert_array_equal(grid_offsets, [0, 3, 4, 5])
+    one = Runs(np.array([1.0, 2.0, 5.0]), np.array([0, 2, 2, 3]))
+    other = Runs(np.array([2.0, 3.0, 4.0]), np.array([0, 2, 3, 3]))
+    out = Runs(np.full(6, NAN), np.empty(4, np.int64))
+    written = unite_times(one, other, out)
+    assert_array_equal(out.times[:written], [1.0, 2.0, 3.0, 4.0, 5.0])
+    assert_array_equal(out.offsets, [0, 3, 4, 5])
 
 
 def test_a_grid_reads_what_holds_just_after(paths, rng):
@@ -133,7 +135,7 @@ def test_a_grid_reads_what_holds_just_after(paths, rng):
     grid_offsets = np.array([0, 5, 10, 15, 20])
     grid = np.concatenate([np.sort(rng.integers(0, 44, 5)) / 4 for _ in range(4)])
     out = np.full((2, 20), -9.0)
-    hold_values(times, offsets, values, grid, grid_offsets, out)
+    hold_values(Runs(times, offsets), values, Runs(grid, grid_offsets), out)
     expected = [
         [
             oracles.held_value(
@@ -150,15 +152,15 @@ def test_a_grid_reads_what_holds_just_after(paths, rng):
 def test_a_value_acts_after_its_time():
     out = np.full((1, 3, 1), -9.0)
     times = np.array([[1.0, 2.0, 2.5]])
-    begin = np.array([1.0, 2.0])
-    read_values(begin, np.array([0, 2]), np.array([[5.0, 6.0]]), times, out)
+    pieces = Runs(np.array([1.0, 2.0]), np.array([0, 2]))
+    read_values(pieces, np.array([[5.0, 6.0]]), times, out)
     assert_array_equal(out.ravel(), [NAN, 5.0, 6.0])
 
 
 def refined(times, until, reach, step):
     times, offsets = np.array(times), np.array([0, len(times)])
     counts = np.full(times.size, -1)
-    count_refined(times, offsets, np.array([until]), reach, step, counts)
+    count_refined(Runs(times, offsets), np.array([until]), reach, step, counts)
     grid = np.full(counts.sum(), NAN)
     refine_after(times, counts, reach, step, grid)
     return grid

@@ -14,6 +14,7 @@ N_VALUES = 5
 MISSING = 6  # one bin is used by no feature
 N_BINS = 7
 
+
 class Node:
     """A node with its individuals, and all that the kernel wants to know of it."""
 

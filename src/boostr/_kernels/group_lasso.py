@@ -2,7 +2,8 @@
 
 The problem is to minimise ``g'beta + 1/2 beta'M beta + sum_l price[l] * norm(beta_l)`` with
 a positive definite ``M``; a price of zero leaves a group unpenalised. Groups are minimised
-in turn, each exactly, until the optimality conditions hold to a tolerance.
+in turn, each exactly, until the optimality conditions hold to a tolerance, or for as many
+sweeps as are allowed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = [
     "unpack_matrix",
 ]
 
-_MAX_SWEEPS = 1_000  # over all groups; correlated sensors need some dozens
+_MAX_SWEEPS = 1_000  # over all groups; see the notes of `descend_blocks`
 _MAX_NEWTON = 50  # steps for the length of one group; it needs three or four
 _MAX_HALVINGS = 60  # of an interval, to the last digit
 _NEWTON_SHARE = 1e-2  # of the tolerance, to which the length of one group is found
@@ -231,7 +232,7 @@ def descend_blocks(
     tolerance : float
         The descent ends once no coefficient's change in a sweep moves the gradient by more
         than this share of the largest gradient, which bounds the error of the optimality
-        conditions.
+        conditions; or after 1,000 sweeps, which bound nothing.
     work : (largest group + 6, n_terms) float64
         Working space.
     beta : (n_terms,) float64
@@ -241,6 +242,18 @@ def descend_blocks(
     -------
     float
         Drop of the objective against coefficients of zero.
+
+    Notes
+    -----
+    With two groups of correlation ``c`` a sweep multiplies the error by ``c ** 2``: to a
+    tolerance of 1e-10, a correlation of 0.9 takes some 110 sweeps, 0.99 some 1,100 and
+    0.999 some 11,000; to 1e-4 it takes 40, 400 and 4,000. More groups take more. So groups
+    that are correlated by 0.99 and more reach the last sweep first, and nothing says so.
+    The objective falls with every sweep, and the drop is that of the coefficients that were
+    reached: too small, for noise in two groups, by less than 1e-12 of itself at 0.99 and by
+    a percent at 0.999; in four, by 1e-9 and a tenth. Penalties on the diagonal of ``M``
+    lower the correlation, and prices that leave all groups but one at zero end the descent
+    at once.
     """
     n_terms = gradient.shape[0]
     most = work.shape[0] - 6

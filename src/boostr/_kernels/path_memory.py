@@ -1,9 +1,8 @@
 """What remembers the past of a path: means, fading sums, maxima, counts of events.
 
-The pieces of individual ``i`` are the run ``offsets[i]:offsets[i + 1]``, sorted by time.
-Piece ``k`` holds on ``(begin[k], begin[k + 1]]`` and the last one for ever; the first may
-begin at minus infinity; NaN is unknown. A value on a grid is that just after the grid's
-time: what happens later plays no part. All are linear in pieces and points.
+Pieces are those of :mod:`boostr._kernels.paths`; the first may begin at minus infinity. A
+value on a grid is that just after the grid's time: what happens later plays no part. All
+kernels are linear in pieces and points.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._typing import FloatArray, OffsetArray
+from boostr._kernels.runs import Runs
+from boostr._typing import FloatArray
 
 __all__ = ["count_within", "fading_sum", "running_max", "running_mean"]
 
@@ -30,30 +30,20 @@ def _add_area(
 
 @kernel
 def running_mean(
-    begin: FloatArray,
-    offsets: OffsetArray,
-    row: FloatArray,
-    window: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-    out: FloatArray,
+    pieces: Runs, row: FloatArray, window: float, grid: Runs, out: FloatArray
 ) -> None:
     """Write the mean over the known part of the last ``window``, weighted by time.
 
     Parameters
     ----------
-    begin : (n_pieces,) float64
+    pieces : Runs
         Where the pieces begin.
-    offsets : (n + 1,) int64
-        Where the pieces of every individual begin.
     row : (n_pieces,) float64
         Values of one sensor.
     window : float
         How far back the mean reaches.
-    grid : (k,) float64
-        Times from the first piece on, sorted within each individual.
-    grid_offsets : (n + 1,) int64
-        Where the grid of every individual begins.
+    grid : Runs
+        Times from the first piece on.
     out : (k,) float64
         Overwritten; the present value where nothing was known in the window.
 
@@ -63,13 +53,15 @@ def running_mean(
     piece to the turn and one with the sum since: no piece is ever subtracted, so that
     large values leave no rounding behind.
     """
+    begin, offsets = pieces
+    points, grid_offsets = grid
     for individual in range(offsets.shape[0] - 1):
         first, last = offsets[individual], offsets[individual + 1]
         areas, lengths = np.zeros(last - first + 1), np.zeros(last - first + 1)
         oldest = newest = turn = first
         area = known = 0.0
         for point in range(grid_offsets[individual], grid_offsets[individual + 1]):
-            time = grid[point]
+            time = points[point]
             while newest + 1 < last and begin[newest + 1] <= time:
                 length = begin[newest + 1] - begin[newest]
                 area, known = _add_area(row, newest, length, area, known)
@@ -98,27 +90,23 @@ def running_mean(
 
 @kernel
 def fading_sum(
-    begin: FloatArray,
-    offsets: OffsetArray,
-    row: FloatArray,
-    half_life: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-    out: FloatArray,
+    pieces: Runs, row: FloatArray, half_life: float, grid: Runs, out: FloatArray
 ) -> None:
     """Write the integral of the past, each part halved for every half-life since.
 
     Parameters
     ----------
-    begin, offsets, row
+    pieces, row
         As in `running_mean`; unknown counts as zero.
     half_life : float
         Time after which a part counts half.
-    grid, grid_offsets
+    grid
         As in `running_mean`; the grid holds the beginnings of all pieces.
     out : (k,) float64
         Overwritten.
     """
+    begin, offsets = pieces
+    points, grid_offsets = grid
     rate = math.log(2.0) / half_life
     for individual in range(offsets.shape[0] - 1):
         piece, last = offsets[individual], offsets[individual + 1]
@@ -129,9 +117,9 @@ def fading_sum(
         start = grid_offsets[individual]
         for point in range(start, grid_offsets[individual + 1]):
             if point > start:
-                elapsed = rate * (grid[point] - grid[point - 1])
+                elapsed = rate * (points[point] - points[point - 1])
                 total = total * math.exp(-elapsed) - level / rate * math.expm1(-elapsed)
-            while piece + 1 < last and begin[piece + 1] <= grid[point]:
+            while piece + 1 < last and begin[piece + 1] <= points[point]:
                 piece += 1
                 level = 0.0 if math.isnan(row[piece]) else row[piece]
             out[point] = total
@@ -139,19 +127,13 @@ def fading_sum(
 
 @kernel
 def running_max(
-    begin: FloatArray,
-    offsets: OffsetArray,
-    row: FloatArray,
-    window: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-    out: FloatArray,
+    pieces: Runs, row: FloatArray, window: float, grid: Runs, out: FloatArray
 ) -> None:
     """Write the largest known value of the last ``window``, the present one included.
 
     Parameters
     ----------
-    begin, offsets, row, grid, grid_offsets
+    pieces, row, grid
         As in `running_mean`.
     window : float
         How far back the maximum reaches; infinite for all of the past.
@@ -162,13 +144,15 @@ def running_max(
     -----
     The queue holds the pieces that may still become the largest: later and smaller.
     """
+    begin, offsets = pieces
+    points, grid_offsets = grid
     for individual in range(offsets.shape[0] - 1):
         first, last = offsets[individual], offsets[individual + 1]
         queue = np.empty(last - first, dtype=np.int64)
         head = tail = 0
         piece = first - 1
         for point in range(grid_offsets[individual], grid_offsets[individual + 1]):
-            time = grid[point]
+            time = points[point]
             while piece + 1 < last and begin[piece + 1] <= time:
                 piece += 1
                 if math.isnan(row[piece]):
@@ -185,37 +169,28 @@ def running_max(
 
 
 @kernel
-def count_within(
-    times: FloatArray,
-    offsets: OffsetArray,
-    window: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-    out: FloatArray,
-) -> None:
+def count_within(events: Runs, window: float, grid: Runs, out: FloatArray) -> None:
     """Count the events that happened at most ``window`` ago.
 
     Parameters
     ----------
-    times : (n_events,) float64
-        Sorted within each individual.
-    offsets : (n + 1,) int64
-        Where the events of every individual begin.
+    events : Runs
+        Times of the events.
     window : float
         An event at ``t`` counts on ``(t, t + window]``.
-    grid : (k,) float64
-        Times, sorted within each individual.
-    grid_offsets : (n + 1,) int64
-        Where the grid of every individual begins.
+    grid : Runs
+        Times at which to count.
     out : (k,) float64
         Overwritten.
     """
+    times, offsets = events
+    points, grid_offsets = grid
     for individual in range(offsets.shape[0] - 1):
         came = gone = offsets[individual]
         last = offsets[individual + 1]
         for point in range(grid_offsets[individual], grid_offsets[individual + 1]):
-            while came < last and times[came] <= grid[point]:
+            while came < last and times[came] <= points[point]:
                 came += 1
-            while gone < last and times[gone] + window <= grid[point]:
+            while gone < last and times[gone] + window <= points[point]:
                 gone += 1
             out[point] = came - gone

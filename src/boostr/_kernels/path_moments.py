@@ -263,6 +263,90 @@ def _add_segment(
     level += rate * length
 
 
+class _Work(NamedTuple):
+    """Room for what one individual needs on the way."""
+
+    which: IndexArray  # (n_atoms,) atoms that are not zero
+    found: FloatArray  # (n_atoms,) their values
+    buffer: FloatArray  # (n_atoms + 1,)
+    rate: FloatArray  # (n_atoms,) values of all atoms
+    here: FloatArray  # (3, n_baseline) the baseline where a segment starts
+    there: FloatArray  # (3, n_baseline) where it ends
+    areas: FloatArray  # (2, n_baseline) its integrals in between
+
+
+@kernel
+def _make_room(n_atoms: int, n_baseline: int) -> _Work:
+    """Return room for one individual."""
+    return _Work(
+        np.empty(n_atoms, np.int32),
+        np.empty(n_atoms),
+        np.empty(n_atoms + 1),
+        np.empty(n_atoms),
+        np.empty((3, n_baseline)),
+        np.empty((3, n_baseline)),
+        np.empty((2, n_baseline)),
+    )
+
+
+@kernel
+def _spread_atoms(values: FloatArray, piece: int, atoms: SensorAtoms, work: _Work) -> None:
+    """Write the values of all atoms of a piece (-1: unknown)."""
+    n_found = _gather_atoms(values, piece, atoms, work.buffer, work.which, work.found)
+    work.rate[:] = 0.0
+    for place in range(n_found):
+        work.rate[work.which[place]] = work.found[place]
+
+
+@kernel
+def _add_window(
+    paths: Paths,
+    atoms: SensorAtoms,
+    phi: BaselineValues,
+    histories: Histories,
+    individual: int,
+    window: int,
+    event: int,
+    n_events: float,
+    before: FloatArray,
+    level: FloatArray,
+    work: _Work,
+    linear: FloatArray,
+    quadratic: FloatArray,
+) -> tuple[int, float]:
+    """Add the integrals over a window; return its next event and what was counted by then.
+
+    ``before`` and ``level`` are the baseline's and the sensors' A where the window starts,
+    and move on to its stop.
+    """
+    first, last = paths.offsets[individual], paths.offsets[individual + 1]
+    events_end = histories.event_offsets[individual + 1]
+    time = histories.window_start[window]
+    following = _skip_pieces(paths, individual, time)
+    shift = before - phi.starts[window, 0]
+    work.here[:] = phi.starts[window]
+    kind = _AT_EVENT
+    while kind != _AT_STOP:
+        pieces, events = (following, last), (event, events_end)
+        end, kind = _end_segment(paths, histories, phi, window, pieces, events, work.there)
+        length = end - time
+        _measure_baseline(work.here, work.there, length, _SHORT * end, work.areas)
+        work.areas[0] += shift * length
+        work.areas[1] += shift * (0.5 * length * length)
+        piece = following - 1 if following > first else -1
+        _spread_atoms(paths.values, piece, atoms, work)
+        _add_segment(work.rate, length, n_events, work.areas, level, linear, quadratic)
+        time = end
+        work.here[:] = work.there
+        if kind == _AT_PIECE:
+            following += 1
+        elif kind == _AT_EVENT:
+            n_events += histories.costs[event]
+            event += 1
+    before += phi.stops[window, 0] - phi.starts[window, 0]
+    return event, n_events
+
+
 @parallel_kernel
 def path_cumulative_moments(
     paths: Paths,
@@ -286,57 +370,25 @@ def path_cumulative_moments(
     n_atoms = atoms.unknown.shape[0]
     first_row = n_baseline * (n_baseline + 1) // 2
     for individual in numba.prange(linear.shape[0]):
-        index, found = np.empty(n_atoms, np.int32), np.empty(n_atoms)
-        buffer, rate, level = np.empty(n_atoms + 1), np.empty(n_atoms), np.zeros(n_atoms)
-        before = np.zeros(n_baseline)  # the baseline's A where the window starts
-        here, there = np.empty((3, n_baseline)), np.empty((3, n_baseline))
-        areas = np.empty((2, n_baseline))
+        work = _make_room(n_atoms, n_baseline)
+        before, level = np.zeros(n_baseline), np.zeros(n_atoms)
         linear[individual, n_baseline:] = 0.0
         quadratic[individual, first_row:] = 0.0
-        first, last = paths.offsets[individual], paths.offsets[individual + 1]
-        event = histories.event_offsets[individual]
-        last_event = histories.event_offsets[individual + 1]
-        n_events = 0.0
+        event, n_events = histories.event_offsets[individual], 0.0
         windows = histories.window_offsets[individual : individual + 2]
         for window in range(windows[0], windows[1]):
-            time = histories.window_start[window]
-            following = _skip_pieces(paths, individual, time)
-            shift = before - phi.starts[window, 0]
-            here[:] = phi.starts[window]
-            kind = _AT_EVENT
-            while kind != _AT_STOP:
-                end, kind = _end_segment(
-                    paths,
-                    histories,
-                    phi,
-                    window,
-                    (following, last),
-                    (event, last_event),
-                    there,
-                )
-                length = end - time
-                _measure_baseline(here, there, length, _SHORT * end, areas)
-                areas[0] += shift * length
-                areas[1] += shift * (0.5 * length * length)
-                piece = following - 1 if following > first else -1
-                n_found = _gather_atoms(paths.values, piece, atoms, buffer, index, found)
-                rate[:] = 0.0
-                for place in range(n_found):
-                    rate[index[place]] = found[place]
-                _add_segment(
-                    rate,
-                    length,
-                    n_events,
-                    areas,
-                    level,
-                    linear[individual],
-                    quadratic[individual],
-                )
-                time = end
-                here[:] = there
-                if kind == _AT_PIECE:
-                    following += 1
-                elif kind == _AT_EVENT:
-                    n_events += histories.costs[event]
-                    event += 1
-            before += phi.stops[window, 0] - phi.starts[window, 0]
+            event, n_events = _add_window(
+                paths,
+                atoms,
+                phi,
+                histories,
+                individual,
+                window,
+                event,
+                n_events,
+                before,
+                level,
+                work,
+                linear[individual],
+                quadratic[individual],
+            )

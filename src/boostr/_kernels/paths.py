@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
+from boostr._kernels.runs import Runs
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 
 __all__ = [
@@ -57,18 +58,17 @@ def carry_forward(offsets: OffsetArray, fills_back: bool, values: FloatArray) ->
 
 
 @kernel
-def fill_ties(times: FloatArray, offsets: OffsetArray, values: FloatArray) -> None:
+def fill_ties(samples: Runs, values: FloatArray) -> None:
     """Let the last of several samples at one time know what all of them know.
 
     Parameters
     ----------
-    times : (n_samples,) float64
-        Sorted within each individual, with ties.
-    offsets : (n + 1,) int64
-        Where the samples of every individual begin.
+    samples : Runs
+        Times of the samples, with ties.
     values : (n_sensors, n_samples) float64
         Changed in place: NaN becomes the value of an earlier sample at the same time.
     """
+    times, offsets = samples
     for sensor in range(values.shape[0]):
         row = values[sensor]
         for individual in range(offsets.shape[0] - 1):
@@ -78,36 +78,27 @@ def fill_ties(times: FloatArray, offsets: OffsetArray, values: FloatArray) -> No
 
 
 @kernel
-def add_expiries(
-    times: FloatArray,
-    offsets: OffsetArray,
-    values: FloatArray,
-    max_gap: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-) -> int:
+def add_expiries(samples: Runs, values: FloatArray, max_gap: float, out: Runs) -> int:
     """Write the samples' times and those at which a value has been held for too long.
 
     Parameters
     ----------
-    times : (n_samples,) float64
-        Sorted within each individual, without ties.
-    offsets : (n + 1,) int64
-        Where the samples of every individual begin.
+    samples : Runs
+        Times of the samples, without ties.
     values : (n_sensors, n_samples) float64
         As sampled; NaN where a sensor was not.
     max_gap : float
         How long a value holds.
-    grid : (>= (1 + n_sensors) * n_samples,) float64
-        Its beginning is overwritten with the times.
-    grid_offsets : (n + 1,) int64
-        Overwritten with where the grid of every individual begins.
+    out : Runs
+        Overwritten; there must be room for (1 + n_sensors) * n_samples times.
 
     Returns
     -------
     int
         How many times were written.
     """
+    times, offsets = samples
+    grid, grid_offsets = out
     n_sensors = values.shape[0]
     written = 0
     grid_offsets[0] = 0
@@ -146,24 +137,20 @@ def _next_known(row: FloatArray, sample: int, last: int) -> int:
 
 @kernel
 def fill_paths(
-    times: FloatArray,
-    offsets: OffsetArray,
+    samples: Runs,
     values: FloatArray,
     is_linear: BoolArray,
     fills_back: bool,
     max_gap: float,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
+    pieces: Runs,
     out: FloatArray,
 ) -> None:
     """Write the paths of sensors on a grid that holds their samples and expiries.
 
     Parameters
     ----------
-    times : (n_samples,) float64
-        Sorted within each individual, without ties.
-    offsets : (n + 1,) int64
-        Where the samples of every individual begin.
+    samples : Runs
+        Times of the samples, without ties.
     values : (n_sensors, n_samples) float64
         As sampled; NaN where a sensor was not.
     is_linear : (n_sensors,) bool
@@ -173,13 +160,13 @@ def fill_paths(
         Whether the first known value also holds before it was sampled.
     max_gap : float
         How long a value holds, and how far a line reaches; infinite for no limit.
-    grid : (n_pieces,) float64
+    pieces : Runs
         Where the pieces begin.
-    grid_offsets : (n + 1,) int64
-        Where the pieces of every individual begin.
     out : (n_sensors, n_pieces) float64
         Overwritten.
     """
+    times, offsets = samples
+    grid, grid_offsets = pieces
     for sensor in range(values.shape[0]):
         row = values[sensor]
         for individual in range(offsets.shape[0] - 1):
@@ -206,32 +193,24 @@ def fill_paths(
 
 
 @kernel
-def unite_times(
-    times: FloatArray,
-    offsets: OffsetArray,
-    others: FloatArray,
-    other_offsets: OffsetArray,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-) -> int:
+def unite_times(one: Runs, other: Runs, out: Runs) -> int:
     """Write the times that stand in at least one of two grids, each once.
 
     Parameters
     ----------
-    times, others : (k,) and (l,) float64
-        Sorted within each individual.
-    offsets, other_offsets : (n + 1,) int64
-        Where those of every individual begin.
-    grid : (k + l,) float64
-        Its beginning is overwritten.
-    grid_offsets : (n + 1,) int64
-        Overwritten with where the grid of every individual begins.
+    one, other : Runs
+        Times of the same individuals.
+    out : Runs
+        Overwritten; there must be room for the times of both.
 
     Returns
     -------
     int
         How many times were written.
     """
+    times, offsets = one
+    others, other_offsets = other
+    grid, grid_offsets = out
     written = 0
     grid_offsets[0] = 0
     for individual in range(offsets.shape[0] - 1):
@@ -252,37 +231,28 @@ def unite_times(
 
 
 @kernel
-def hold_values(
-    begin: FloatArray,
-    offsets: OffsetArray,
-    values: FloatArray,
-    grid: FloatArray,
-    grid_offsets: OffsetArray,
-    out: FloatArray,
-) -> None:
+def hold_values(pieces: Runs, values: FloatArray, grid: Runs, out: FloatArray) -> None:
     """Read paths just after the times of a grid.
 
     Parameters
     ----------
-    begin : (n_pieces,) float64
+    pieces : Runs
         Where the pieces begin.
-    offsets : (n + 1,) int64
-        Where the pieces of every individual begin.
     values : (n_sensors, n_pieces) float64
         Values of the pieces.
-    grid : (k,) float64
-        Times, sorted within each individual.
-    grid_offsets : (n + 1,) int64
-        Where the grid of every individual begins.
+    grid : Runs
+        Times to read at.
     out : (n_sensors, k) float64
         Overwritten; NaN before the first piece.
     """
+    begin, offsets = pieces
+    points, grid_offsets = grid
     for sensor in range(values.shape[0]):
         for individual in range(offsets.shape[0] - 1):
             piece, last = offsets[individual] - 1, offsets[individual + 1]
             value = np.nan
             for point in range(grid_offsets[individual], grid_offsets[individual + 1]):
-                while piece + 1 < last and begin[piece + 1] <= grid[point]:
+                while piece + 1 < last and begin[piece + 1] <= points[point]:
                     piece += 1
                     value = values[sensor, piece]
                 out[sensor, point] = value
@@ -290,27 +260,20 @@ def hold_values(
 
 @kernel
 def read_values(
-    begin: FloatArray,
-    offsets: OffsetArray,
-    values: FloatArray,
-    times: FloatArray,
-    out: FloatArray,
+    pieces: Runs, values: FloatArray, times: FloatArray, out: FloatArray
 ) -> None:
     """Read the values that act at times: those of the pieces that began before.
 
     Parameters
     ----------
-    begin : (n_pieces,) float64
-        Where the pieces begin.
-    offsets : (n + 1,) int64
-        Where the pieces of every individual begin.
-    values : (n_sensors, n_pieces) float64
-        Values of the pieces.
+    pieces, values
+        As in `hold_values`.
     times : (n, m) float64
         Times of every individual, in any order.
     out : (n, m, n_sensors) float64
         Overwritten; NaN up to the beginning of the first piece.
     """
+    begin, offsets = pieces
     for individual in range(times.shape[0]):
         first, last = offsets[individual], offsets[individual + 1]
         for column in range(times.shape[1]):
@@ -342,22 +305,22 @@ def _n_refined(time: float, following: float, reach: float, step: float) -> int:
 
 @kernel
 def count_refined(
-    times: FloatArray,
-    offsets: OffsetArray,
-    until: FloatArray,
-    reach: float,
-    step: float,
-    counts: OffsetArray,
+    samples: Runs, until: FloatArray, reach: float, step: float, counts: OffsetArray
 ) -> None:
     """Count the points of `refine_after` for every sample.
 
     Parameters
     ----------
-    times, offsets, until, reach, step
+    samples : Runs
+        Times of the samples, without ties.
+    until : (n,) float64
+        Where the steps of every individual end at the latest.
+    reach, step
         As in `refine_after`.
     counts : (n_samples,) int64
         Overwritten.
     """
+    times, offsets = samples
     for individual in range(offsets.shape[0] - 1):
         last = offsets[individual + 1] - 1
         for sample in range(offsets[individual], last + 1):

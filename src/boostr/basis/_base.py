@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from boostr._typing import FloatArray, OffsetArray
 from boostr.exceptions import InvalidParameterError
 
@@ -39,7 +41,8 @@ class ClockedPaths:
         pieces = slice(offsets[0], offsets[-1])
         return ClockedPaths(
             self.begins[pieces],
-            self.values[:, pieces],
+            # Kernels are compiled for the layout of the whole: a part must have the same.
+            np.ascontiguousarray(self.values[:, pieces]),
             offsets - offsets[0],
             self.names,
             self.categories,

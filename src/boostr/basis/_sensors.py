@@ -142,6 +142,15 @@ class FittedSensorBasis:
         ]
         return np.ascontiguousarray(np.hstack([np.zeros((len(theta), 0)), *parts]))
 
+    def combine_atoms(self, atoms: FloatArray) -> FloatArray:
+        """Return values of all sensors' functions, (m, n_functions), from the atoms'."""
+        starts = self.atoms.starts
+        parts = [
+            atoms[:, starts[place] : starts[place + 1]] @ sensor.transform
+            for place, sensor in enumerate(self.sensors)
+        ]
+        return np.hstack([np.zeros((len(atoms), 0)), *parts])
+
     def functions(self, sensor: int, values: FloatArray) -> FloatArray:
         """Return the functions of one sensor at values, (m, n_functions)."""
         atoms = np.empty((len(values), len(self.sensors[sensor].transform)))

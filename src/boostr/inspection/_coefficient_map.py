@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +10,13 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
+from boostr.inspection._feature_grid import (
+    Quantity,
+    evaluate_pairs,
+    make_grid,
+    name_values,
+    typical_values,
+)
 from boostr.inspection._model import (
     FittedModel,
     check_model,
@@ -20,17 +26,13 @@ from boostr.inspection._model import (
     mean_speed,
     observed_span,
     read_features,
-    sum_trees,
     time_unit,
 )
 from boostr.inspection._sensor_effect import check_n_grid
 
 __all__ = ["CoefficientMap", "coefficient_map"]
 
-_BLOCK = 100_000  # rows that are looked at together, to bound the memory
-
 Kind = Literal["norm", "effect", "baseline", "expected"]
-Quantity = Callable[[FloatArray], FloatArray]  # of coefficients
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,14 +167,14 @@ def coefficient_map(
             "An average needs individuals, but `X` is missing.\n\n"
             "Hint: coefficient_map(…, X=X, average=True)."
         )
-    grids = [_make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
-    others = rows if average and rows is not None else _typical(fitted, rows)[None]
+    grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
+    others = rows if average and rows is not None else typical_values(fitted, rows)[None]
     return CoefficientMap(
         feature_x=fitted.encoder_.names[columns[0]],
         feature_y=fitted.encoder_.names[columns[1]],
-        x_grid=_name_values(fitted, columns[0], grids[0]),
-        y_grid=_name_values(fitted, columns[1], grids[1]),
-        values=_evaluate(fitted, others, columns, grids, quantity),
+        x_grid=name_values(fitted, columns[0], grids[0]),
+        y_grid=name_values(fitted, columns[1], grids[1]),
+        values=evaluate_pairs(fitted, others, columns, grids, quantity),
         kind=kind,
         sensor=None if sensor is None else find_sensor(fitted, sensor).sensor.name,
         at=at,
@@ -226,71 +228,3 @@ def _choose_sensor_quantity(
         )
     functions = speed * basis.functions(found.place, np.array([at], dtype=np.float64))[0]
     return "effect", lambda theta: theta[:, found.terms] @ functions
-
-
-def _make_grid(
-    model: FittedModel, rows: FloatArray | None, column: int, n_grid: int
-) -> FloatArray:
-    """Return values of a feature, or all codes of its categories."""
-    categories = model.encoder_.categories[column]
-    if categories is not None:
-        return np.arange(len(categories), dtype=np.float64)
-    known = _known_values(model, rows, column)
-    if known.size:
-        return np.unique(np.linspace(known.min(), known.max(), n_grid))
-    name = model.encoder_.names[column]
-    where = "in training" if rows is None else "in `X`"
-    raise InvalidParameterError(
-        f"A feature must have a range of values to spread a grid over, but {name!r} was "
-        f"constant or missing {where}.\n\nHint: pass individuals that differ in it, X=…."
-    )
-
-
-def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> FloatArray:
-    """Return values of a feature: of individuals, or the borders of its bins."""
-    if rows is not None:
-        return rows[~np.isnan(rows[:, column]), column]
-    mapper = model.ensemble_.mapper
-    return mapper.thresholds[mapper.offsets[column] : mapper.offsets[column + 1]]
-
-
-def _typical(model: FittedModel, rows: FloatArray | None) -> FloatArray:
-    """Return medians of numbers and the most frequent categories, NaN where unknown."""
-    typical = np.full(len(model.encoder_.names), np.nan)
-    for column, categories in enumerate(model.encoder_.categories):
-        known = _known_values(model, rows, column)
-        if known.size and categories is None:
-            typical[column] = np.median(known)
-        elif known.size and rows is not None:
-            typical[column] = np.bincount(known.astype(np.int64)).argmax()
-    return typical
-
-
-def _evaluate(
-    model: FittedModel,
-    others: FloatArray,
-    columns: tuple[int, int],
-    grids: list[FloatArray],
-    quantity: Quantity,
-) -> FloatArray:
-    """Return the quantity at all pairs of values, averaged over rows of the others."""
-    x, y = (axis.ravel() for axis in np.meshgrid(*grids))
-    means = np.empty(len(x))
-    n_cells = max(1, _BLOCK // len(others))
-    for begin in range(0, len(x), n_cells):
-        block = slice(begin, begin + n_cells)
-        features = np.tile(others, (len(x[block]), 1))
-        features[:, columns[0]] = np.repeat(x[block], len(others))
-        features[:, columns[1]] = np.repeat(y[block], len(others))
-        values = quantity(sum_trees(model, features))
-        means[block] = values.reshape(-1, len(others)).mean(axis=1)
-    return means.reshape(len(grids[1]), len(grids[0]))
-
-
-def _name_values(model: FittedModel, column: int, values: FloatArray) -> AnyArray:
-    categories = model.encoder_.categories[column]
-    if categories is None:
-        return values
-    names = np.empty(len(values), dtype=object)
-    names[:] = [categories[int(code)] for code in values]
-    return names

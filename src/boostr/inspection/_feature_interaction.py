@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._coefficient_map import (
-    _evaluate,
-    _make_grid,
-    _name_values,
-    _typical,
+from boostr.inspection._feature_grid import (
+    evaluate_pairs,
+    make_grid,
+    name_values,
+    typical_values,
 )
 from boostr.inspection._model import (
     FittedModel,
@@ -144,13 +144,13 @@ def feature_interaction(
             "Hint: feature_interaction(…, X=X, average=True)."
         )
     moments = _check_times(fitted, times)
-    grids = [_make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
-    others = rows if average and rows is not None else _typical(fitted, rows)[None]
+    grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
+    others = rows if average and rows is not None else typical_values(fitted, rows)[None]
     return FeatureInteraction(
         feature_x=fitted.encoder_.names[columns[0]],
         feature_y=fitted.encoder_.names[columns[1]],
-        x_grid=_name_values(fitted, columns[0], grids[0]),
-        y_grid=_name_values(fitted, columns[1], grids[1]),
+        x_grid=name_values(fitted, columns[0], grids[0]),
+        y_grid=name_values(fitted, columns[1], grids[1]),
         times=moments,
         values=np.stack(
             [_map_at(fitted, others, columns, grids, moment) for moment in moments]
@@ -183,4 +183,4 @@ def _map_at(
     def count(theta: FloatArray) -> FloatArray:
         return model.ensemble_.curves(theta, monotone=model.monotone).values(clock)[:, 0]
 
-    return _evaluate(model, others, columns, grids, count)
+    return evaluate_pairs(model, others, columns, grids, count)

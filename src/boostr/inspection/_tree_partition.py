@@ -16,7 +16,7 @@ from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._model import FittedModel, check_model, time_unit
 
-__all__ = ["TreePartition", "tree_partition"]
+__all__ = ["TreePartition", "read_categories", "read_thresholds", "tree_partition"]
 
 _N_TIMES = 101  # of the grid on which leaf functions are given
 
@@ -164,13 +164,13 @@ def tree_partition(
     is_split = nodes.feature >= 0
     left = np.where(is_split, nodes.left_child, -1).astype(np.int32)
     right = np.where(is_split, nodes.left_child + 1, -1).astype(np.int32)
-    threshold = _read_thresholds(fitted, found)
+    threshold = read_thresholds(fitted, found)
     leaves = _order_leaves(left, right)
     return TreePartition(
         features=tuple(fitted.encoder_.names),
         feature=nodes.feature.copy(),
         threshold=threshold,
-        categories=_read_categories(fitted, found),
+        categories=read_categories(fitted, found),
         missing_left=nodes.missing_left & is_split,
         left=left,
         right=right,
@@ -220,7 +220,7 @@ def _check_times(model: FittedModel, times: ArrayLike | None) -> FloatArray:
     )
 
 
-def _read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
+def read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
     """Return thresholds in the units of the features."""
     mapper, nodes = model.ensemble_.mapper, tree.nodes
     threshold = np.full(len(nodes.feature), np.nan)
@@ -233,7 +233,7 @@ def _read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
     return threshold
 
 
-def _read_categories(model: FittedModel, tree: Tree) -> tuple[tuple[Any, ...] | None, ...]:
+def read_categories(model: FittedModel, tree: Tree) -> tuple[tuple[Any, ...] | None, ...]:
     """Return the categories that go to the left, by node."""
     nodes = tree.nodes
     found: list[tuple[Any, ...] | None] = []

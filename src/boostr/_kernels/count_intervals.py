@@ -1,0 +1,128 @@
+"""Intervals of counts: values from the most probable one outwards."""
+
+from __future__ import annotations
+
+import math
+
+from boostr._kernels._jit import kernel
+from boostr._typing import FloatArray
+
+_LEAST_DISPERSION = 1e-9  # below it a count is Poisson: log gamma would lose its digits
+
+
+@kernel
+def grow_intervals(
+    mean: FloatArray,
+    dispersion: FloatArray,
+    level: float,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> None:
+    """Grow each interval from its mode by the more probable neighbour.
+
+    Parameters
+    ----------
+    mean : (n,) float64
+        Means of negative binomial counts, not negative.
+    dispersion : (n,) float64
+        What the variance has over that of a Poisson count, over the squared mean; 0 is
+        Poisson.
+    level : float
+        A value enters as long as what has entered before, and half of its own
+        probability, are no more than this: the probability of the interval is then as
+        near to the level as the counts allow. The mode always enters.
+    lower, upper : (n,) float64
+        Overwritten with the smallest and the largest value of each interval.
+    """
+    for row in range(mean.shape[0]):
+        low = _find_mode(mean[row], dispersion[row])
+        high = low
+        at_low = _probability(low, mean[row], dispersion[row])
+        at_high = at_low
+        covered = at_low
+        while True:
+            below = _step_down(at_low, low, mean[row], dispersion[row])
+            above = _step_up(at_high, high, mean[row], dispersion[row])
+            if covered + 0.5 * max(below, above) > level or max(below, above) == 0.0:
+                break
+            if below >= above:
+                low, at_low = low - 1.0, below
+                covered += below
+            else:
+                high, at_high = high + 1.0, above
+                covered += above
+        lower[row] = low
+        upper[row] = high
+
+
+@kernel
+def score_counts(
+    mean: FloatArray, dispersion: FloatArray, counts: FloatArray, out: FloatArray
+) -> None:
+    """Tell for which levels the intervals of `grow_intervals` hold given counts.
+
+    Parameters
+    ----------
+    mean, dispersion : (n,) float64
+        As in `grow_intervals`.
+    counts : (n,) float64
+        Whole numbers.
+    out : (n,) float64
+        Overwritten with the lowest level whose interval holds the count: the probability
+        of all values that enter before it, and half of its own.
+    """
+    for row in range(mean.shape[0]):
+        low = _find_mode(mean[row], dispersion[row])
+        high = low
+        at_low = _probability(low, mean[row], dispersion[row])
+        at_high = at_low
+        covered = at_low
+        last = at_low
+        while not low <= counts[row] <= high:
+            below = _step_down(at_low, low, mean[row], dispersion[row])
+            above = _step_up(at_high, high, mean[row], dispersion[row])
+            if max(below, above) == 0.0:  # nothing that a float can tell from zero
+                covered, last = 1.0, 0.0
+                break
+            if below >= above:
+                low, at_low, last = low - 1.0, below, below
+            else:
+                high, at_high, last = high + 1.0, above, above
+            covered += last
+        out[row] = min(covered - 0.5 * last, 1.0)
+
+
+@kernel
+def _find_mode(mean: float, dispersion: float) -> float:
+    return math.floor(max(mean * (1.0 - dispersion), 0.0))
+
+
+@kernel
+def _probability(count: float, mean: float, dispersion: float) -> float:
+    """Return the probability of a count."""
+    if mean <= 0.0:
+        return 1.0 if count == 0.0 else 0.0
+    if dispersion < _LEAST_DISPERSION:
+        return math.exp(count * math.log(mean) - mean - math.lgamma(count + 1.0))
+    shape = 1.0 / dispersion
+    log_ways = math.lgamma(count + shape) - math.lgamma(shape) - math.lgamma(count + 1.0)
+    spread = mean * dispersion
+    log_share = math.log(spread) - math.log1p(spread)
+    return math.exp(log_ways + count * log_share - shape * math.log1p(spread))
+
+
+@kernel
+def _step_up(at: float, count: float, mean: float, dispersion: float) -> float:
+    """Return the probability of the next count from that of this one."""
+    ratio = (count * dispersion + 1.0) / (count + 1.0) * mean / (1.0 + mean * dispersion)
+    return at * ratio
+
+
+@kernel
+def _step_down(at: float, count: float, mean: float, dispersion: float) -> float:
+    """Return the probability of the count before from that of this one."""
+    if count <= 0.0:
+        return 0.0
+    before = count - 1.0
+    ratio = (before * dispersion + 1.0) / count * mean / (1.0 + mean * dispersion)
+    return at / ratio if ratio > 0.0 else 0.0

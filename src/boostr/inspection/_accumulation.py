@@ -1,0 +1,146 @@
+"""What coefficients are multiplied with: the model's functions, accumulated over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._engine.ensemble import Ensemble
+from boostr._engine.path_curves import PathCurves
+from boostr._typing import FloatArray, PositionArray
+from boostr._validation import as_times, check_window_order, spread_times
+from boostr.basis import Clock, FittedSensorBasis
+from boostr.data import Trajectories
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["Asked", "accumulate_alike", "accumulate_own", "ask"]
+
+
+class Curves(Protocol):
+    """Cumulative curves on the model's clock."""
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Return all curves at common times, (n, m)."""
+        ...
+
+    def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the value of curve ``rows[k]`` at ``times[k]``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Counts that are asked for: by common times, or in a window of every individual."""
+
+    times: FloatArray | None  # (m,)
+    start: FloatArray | None = None  # (n,)
+    stop: FloatArray | None = None  # (n,)
+
+    def part(self, block: slice) -> Asked:
+        """Return what is asked for of some individuals."""
+        if self.start is None or self.stop is None:
+            return self
+        return Asked(None, self.start[block], self.stop[block])
+
+    def read(self, curves: Curves, clock: Clock) -> FloatArray:
+        """Return the counts of individuals with a curve each, (n, m)."""
+        if self.start is None or self.stop is None:
+            return curves.values(clock.read(self._times))
+        rows = np.arange(len(self.start))
+        before = curves.values_at(rows, clock.read(self.start))
+        return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
+
+    def read_one(self, curve: Curves, clock: Clock) -> FloatArray:
+        """Return the counts of one curve for all: (1, m), or (n, 1) for windows."""
+        if self.start is None or self.stop is None:
+            return curve.values(clock.read(self._times))
+        rows = np.zeros(len(self.start), dtype=np.intp)
+        before = curve.values_at(rows, clock.read(self.start))
+        return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
+
+    def spread(self, n: int) -> FloatArray:
+        """Return the times of every individual, (n, m), or its window, (n, 2)."""
+        if self.start is None or self.stop is None:
+            return np.broadcast_to(self._times, (n, len(self._times)))
+        return np.column_stack([self.start, self.stop])
+
+    @property
+    def _times(self) -> FloatArray:
+        assert self.times is not None  # noqa: S101 - there is no window
+        return self.times
+
+
+def ask(
+    horizon: ArrayLike | None,
+    start: ArrayLike | None,
+    stop: ArrayLike | None,
+    n: int,
+    default: float,
+) -> Asked:
+    """Check what a caller asks for: a horizon, several, or a window."""
+    if start is None and stop is None:
+        return Asked(_check_times(default if horizon is None else horizon, "horizon"))
+    if horizon is not None or stop is None:
+        raise InvalidParameterError(
+            "Counts are either by a horizon or in a window, but `horizon` and `start` are "
+            "both given, or `stop` is not.\n\n"
+            "Hint: horizon=90 counts in (0, 90]; start=30, stop=90 in (30, 90]."
+        )
+    starts = spread_times(
+        _check_times(0.0 if start is None else start, "start"), n, "start"
+    )
+    stops = spread_times(_check_times(stop, "stop"), n, "stop")
+    check_window_order(starts, stops)
+    return Asked(None, starts, stops)
+
+
+def _check_times(times: ArrayLike, name: str) -> FloatArray:
+    values = as_times(times, name, "times count units since `y.origin`.")
+    if values.ndim == 1 and values.size and np.all((values >= 0.0) & np.isfinite(values)):
+        return values
+    raise InvalidParameterError(
+        f"`{name}` must be finite and not negative, a number or a sequence of numbers, but "
+        f"it is {times!r}."
+    )
+
+
+def accumulate_alike(
+    ensemble: Ensemble, sensors: Trajectories | None, asked: Asked
+) -> FloatArray:
+    """Return what all terms accumulate for everybody alike, (1 or n, m, n_terms).
+
+    Sensors are unknown there, which stands for their average in training.
+    """
+    unknown: Any = None
+    if sensors is not None:
+        first = sensors[:1]
+        unknown = first._with(values=np.full_like(first.values, np.nan))
+    parts = []
+    for unit in np.eye(ensemble.basis.n_terms):
+        curve = ensemble.curves(unit[None], unknown, monotone=False)
+        parts.append(asked.read_one(curve, ensemble.clock))
+    return np.stack(parts, axis=-1)
+
+
+def accumulate_own(
+    ensemble: Ensemble, sensors: Trajectories, asked: Asked
+) -> tuple[FloatArray, FittedSensorBasis]:
+    """Return what the sensors' terms accumulate along every path, (n, m, n_terms)."""
+    basis = ensemble.basis
+    assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has sensors
+    n = len(sensors)
+    paths = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
+    assert isinstance(paths, PathCurves)  # noqa: S101
+    grid = asked.spread(n)
+    n_times = grid.shape[1]
+    rows = np.repeat(np.arange(n), n_times)
+    sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
+    sums = sums.reshape(n, n_times, -1)
+    if asked.times is None:  # from the start to the stop of a window
+        sums = np.diff(sums, axis=1)
+    result = np.zeros((n, sums.shape[1], basis.n_terms))
+    result[:, :, basis.n_baseline :] = sums
+    return result, basis

@@ -1,0 +1,263 @@
+"""The reasons behind predictions, as tables and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray
+from boostr.data._frames import make_table
+from boostr.exceptions import InvalidParameterError
+from boostr.inspection._sentence import write_sentence
+
+__all__ = ["MONOTONE", "OWN_HISTORY", "Explanation"]
+
+MONOTONE = "monotone"
+OWN_HISTORY = "own history"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Expected numbers of events, as the average and what each reason adds to it.
+
+    Made by `explain`. For every individual, and every time where there are several,
+    ``prediction = base + values.sum(axis=1) + monotone + own_history``.
+
+    Parameters
+    ----------
+    values : (n, k) or (n, k, m) float64 array
+        What each static feature, and after these each sensor, adds.
+    base : (n,) or (n, m) float64 array
+        What is expected of the average training individual.
+    prediction : (n,) or (n, m) float64 array
+        What is expected of each individual.
+    monotone : (n,) or (n, m) float64 array
+        What is added where the sum of the trees would fall in time, or below zero.
+    own_history : (n,) or (n, m) float64 array, or None
+        What is added for the individual's own events so far, where that was given.
+    features : tuple of str
+        Names of the static features.
+    sensors : tuple of str
+        Names of the sensors.
+    ids : (n,) array
+        Labels of the individuals.
+    data : (n, p) float64 array
+        Their static features; codes of categories, NaN where missing.
+    categories : tuple
+        Categories of each feature, None for numbers.
+    times : (m,) float64 array or None
+        Times by which events are counted; None for windows.
+    start, stop : (n,) float64 array or None
+        Windows (start, stop] in which they are counted instead.
+    time_unit : str or None
+        Unit of time, where it is known.
+
+    See Also
+    --------
+    explain : Computes it.
+    boostr.plotting.plot_waterfall : Draws the reasons of one individual.
+    boostr.plotting.plot_beeswarm : Draws those of many.
+    boostr.plotting.plot_reason_bars : Draws how much each reason matters.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import explain
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+    >>> explanation = explain(model, train.X[:3], horizon=[50, 100])
+    >>> explanation.values.shape, explanation.at(1).values.shape
+    ((3, 2, 2), (3, 2))
+    """
+
+    values: FloatArray
+    base: FloatArray
+    prediction: FloatArray
+    monotone: FloatArray
+    own_history: FloatArray | None
+    features: tuple[str, ...]
+    sensors: tuple[str, ...]
+    ids: AnyArray
+    data: FloatArray
+    categories: tuple[list[Any] | None, ...]
+    times: FloatArray | None = None
+    start: FloatArray | None = None
+    stop: FloatArray | None = None
+    time_unit: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.prediction)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Names of all reasons: features, sensors, and what is there of the others."""
+        names = [*self.features, *self.sensors]
+        return tuple(names + [name for name, _ in self._others()])
+
+    @property
+    def amounts(self) -> FloatArray:
+        """What each reason adds, as `values` with the other reasons at the end."""
+        others = [amounts[:, None] for _, amounts in self._others()]
+        return np.concatenate([self.values, *others], axis=1)
+
+    def at(self, place: int) -> Explanation:
+        """Take the reasons for one of several times.
+
+        Parameters
+        ----------
+        place : int
+            Position among `times`.
+
+        Returns
+        -------
+        Explanation
+            With amounts of shape (n, k).
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_a
+        >>> train = dataset_a(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+        >>> explain(model, train.X, horizon=[50, 100]).at(-1).times
+        array([100.])
+        """
+        if self.prediction.ndim == 1 or self.times is None:
+            raise InvalidParameterError(
+                "`at` chooses one of several times, but there is one only."
+            )
+        n = len(self.times)
+        if not isinstance(place, Integral) or not -n <= int(place) < n:
+            raise InvalidParameterError(
+                f"`place` must be a position among {n} times, but it is {place!r}."
+            )
+        own = self.own_history
+        return replace(
+            self,
+            values=self.values[:, :, place],
+            base=self.base[:, place],
+            prediction=self.prediction[:, place],
+            monotone=self.monotone[:, place],
+            own_history=None if own is None else own[:, place],
+            times=self.times[[place]],
+        )
+
+    def mean_sizes(self) -> FloatArray:
+        """Average what each reason adds or takes away over the individuals.
+
+        Returns
+        -------
+        (k,) or (k, m) float64 array
+            Mean absolute amount of each of `reasons`.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_b
+        >>> train = dataset_b(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+        >>> explain(model, train.X).mean_sizes().argsort()[-2:]
+        array([0, 1])
+        """
+        return np.asarray(np.abs(self.amounts).mean(axis=0))
+
+    def to_frame(self, *, backend: str | None = None) -> Any:
+        """Write a table with one row per individual, and time where there are several.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, default=None
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            Columns "id", "time" (or "start" and "stop"), "prediction", "base", and one per
+            reason. A name that is taken already gets " (reason)" behind it.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_a
+        >>> train = dataset_a(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+        >>> list(explain(model, train.X, horizon=100).to_frame().columns)
+        ['id', 'time', 'prediction', 'base', 'x0', 'x1']
+        """
+        n, n_times = len(self), 1 if self.prediction.ndim == 1 else self.prediction.shape[1]
+        columns: dict[str, Any] = {"id": np.repeat(self.ids, n_times)}
+        if self.times is not None:
+            columns["time"] = np.tile(self.times, n)
+        else:
+            columns |= {"start": self.start, "stop": self.stop}
+        columns |= {"prediction": self.prediction.ravel(), "base": self.base.ravel()}
+        for name, amounts in zip(self.reasons, self.amounts.swapaxes(0, 1), strict=True):
+            while name in columns:
+                name = f"{name} (reason)"  # noqa: PLW2901 - a name of its own
+            columns[name] = amounts.ravel()
+        return make_table(columns, backend)
+
+    def sentence(self, i: int, *, n_reasons: int = 3) -> str:
+        """Say why so many events are expected of one individual.
+
+        Parameters
+        ----------
+        i : int
+            Position of the individual.
+        n_reasons : int, default=3
+            How many features and sensors are named at most, the largest amounts first; the
+            rest is "others". Amounts that round to zero are not named.
+
+        Returns
+        -------
+        str
+            Such as "3.2 expected against 1.1 on average: +1.4 location, +0.5 age, and -0.2
+            others".
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_a
+        >>> train = dataset_a(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=100, validation=None).fit(train.X, train.y)
+        >>> explain(model, train.X, horizon=100).sentence(0, n_reasons=1)
+        '9.5 expected against 5.3 on average: +2.8 x1, and +1.3 others'
+        """
+        self.require_one_time("sentence")
+        if not isinstance(i, Integral) or not -len(self) <= int(i) < len(self):
+            raise InvalidParameterError(
+                f"`i` must be a position among {len(self)} individuals, but it is {i!r}."
+            )
+        named = (*self.features, *self.sensors)
+        extra = [(name, amounts[i]) for name, amounts in self._others()]
+        amounts = list(zip(named, self.values[i], strict=True))
+        return write_sentence(self.prediction[i], self.base[i], amounts, extra, n_reasons)
+
+    def require_one_time(self, feature: str) -> None:
+        """Refuse what is about one number per individual if there are several times.
+
+        Parameters
+        ----------
+        feature : str
+            Who asks.
+        """
+        if self.prediction.ndim > 1:
+            raise InvalidParameterError(
+                f"`{feature}` is about one number per individual, but there are "
+                f"{self.prediction.shape[1]} times.\n\nHint: explanation.at(0)."
+            )
+
+    def _others(self) -> list[tuple[str, FloatArray]]:
+        """Return reasons that are neither features nor sensors, where there are any."""
+        others = [(MONOTONE, self.monotone)] if np.any(self.monotone) else []
+        if self.own_history is not None:
+            others.append((OWN_HISTORY, self.own_history))
+        return others
