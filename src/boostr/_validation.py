@@ -172,7 +172,7 @@ def check_ids_match(X: Any, y: Identified) -> None:
     if not is_pandas_dataframe(X) or not y.has_ids:
         return
     labels = np.asarray(X.index)
-    if np.array_equal(labels, y.ids) or not _are_ids(X.index, labels, y):
+    if np.array_equal(labels, y.ids) or not labels_are_ids(X.index, y):
         return
     raise InvalidFeaturesError(_mismatch(labels, y.ids))
 
@@ -195,8 +195,31 @@ def _check_id_is_no_feature(X: Any, id_name: str | None) -> None:
     )
 
 
-def _are_ids(index: Any, labels: AnyArray, y: Identified) -> bool:
-    """Tell whether an index labels rows with the ids of ``y``."""
+def labels_are_ids(index: Any, y: Identified) -> bool:
+    """Tell whether a pandas index labels rows with the ids of ``y``.
+
+    Parameters
+    ----------
+    index : pandas.Index
+        Index of a table.
+    y : RecurrentEvents or Trajectories
+        Individuals with ids.
+
+    Returns
+    -------
+    bool
+        Whether the labels are meant as ids; they may differ from those of ``y`` all the
+        same.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boostr.data import RecurrentEvents
+    >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0, ids=["W1", "W2"])
+    >>> labels_are_ids(pd.Index(["W2", "W7"]), y), labels_are_ids(pd.RangeIndex(2), y)
+    (True, False)
+    """
+    labels = np.asarray(index)
     if y.id_name is not None and index.name == y.id_name:
         return True
     if index.nlevels > 1 or np.array_equal(labels, np.arange(len(labels))):
@@ -232,6 +255,87 @@ def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
         f"of {ids.size} rows differ (ids of y there: {first_few(ids[differs])}; "
         f"of X: {first_few(labels[differs])}).{hint}"
     )
+
+
+def as_times(times: ArrayLike, name: str, hint: str) -> FloatArray:
+    """Return times as an array of numbers, of one dimension at least.
+
+    Parameters
+    ----------
+    times : array-like
+        Times as a user gives them.
+    name : str
+        Name of the parameter.
+    hint : str
+        The way out for times that are no numbers.
+
+    Returns
+    -------
+    ndarray
+        Numbers, whatever they are.
+
+    Examples
+    --------
+    >>> as_times(3, "times", "count days.")
+    array([3.])
+    """
+    try:
+        return np.atleast_1d(np.asarray(times, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
+        ) from error
+
+
+def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
+    """Return one time per individual from a single one or as many.
+
+    Parameters
+    ----------
+    times : (1,) or (n,) array
+        Times.
+    n : int
+        Number of individuals.
+    name : str
+        Name of the parameter.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        A copy.
+
+    Examples
+    --------
+    >>> spread_times(np.array([5.0]), 2, "start")
+    array([5., 5.])
+    """
+    if len(times) not in {1, n}:
+        raise InvalidParameterError(
+            f"`{name}` must be one time or one per individual, but it has {len(times)} "
+            f"for {n} individuals."
+        )
+    return np.broadcast_to(times, (n,)).copy()
+
+
+def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
+    """Refuse windows that stop before they start.
+
+    Parameters
+    ----------
+    starts, stops : (n,) arrays
+        Limits of the windows of all individuals.
+
+    Examples
+    --------
+    >>> check_window_order(np.array([1.0, 1.0]), np.array([2.0, 1.0]))
+    """
+    wrong = np.flatnonzero(stops < starts)
+    if wrong.size:
+        raise InvalidParameterError(
+            "A window must not stop before it starts, but it does for "
+            f"{wrong.size} of {len(starts)} individuals (rows {first_few(wrong)}).\n\n"
+            "Hint: predict_count(X, start, stop) counts in (start, stop]."
+        )
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:

@@ -112,6 +112,23 @@ def test_clone_keeps_parameters(rival):
 
 
 @every_rival
+@pytest.mark.parametrize(
+    "table", [lambda n: np.empty((n, 0)), lambda n: pd.DataFrame(index=range(n))]
+)
+def test_without_features_everybody_is_average(rival, table, fleet):
+    none, model = table(len(fleet.y)), clone(rival)
+    if isinstance(rival, McfK | HistGradientBoostingRate):
+        with pytest.raises(InvalidFeaturesError, match="must have features"):
+            model.fit(none, fleet.y)
+        return
+    predicted = model.fit(none, fleet.y).predict(none)
+    assert_allclose(predicted, predicted[0])
+    average = McfRegressor().fit(none, fleet.y).predict(none)[0]
+    # Twenty small steps do not take the sum of counts all the way.
+    assert_allclose(predicted[0], average, rtol=0.5 if type(rival) is XGBoostTime else 0.1)
+
+
+@every_rival
 def test_an_unfitted_rival_says_so(rival):
     with pytest.raises(NotFittedError):
         clone(rival).predict(np.zeros((2, 2)))

@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray
-from boostr._validation import first_few
+from boostr._validation import as_times, check_window_order, first_few, spread_times
 from boostr.data import RecurrentEvents
-from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidFeaturesError,
+    InvalidParameterError,
+)
 
 __all__ = [
     "check_count",
@@ -20,19 +24,14 @@ __all__ = [
     "check_times",
     "check_windows",
     "count_threads",
+    "need_features",
     "refuse_costs",
 ]
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
     """Return times as a 1-D array of finite numbers that are not negative."""
-    try:
-        values = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`{name}` must be numbers, but they are {times!r}.\n\n"
-            "Hint: times count units since `y.origin`."
-        ) from error
+    values = as_times(times, name, "times count units since `y.origin`.")
     if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
         raise InvalidParameterError(
             f"`{name}` must be finite numbers in one row, none of them negative, got "
@@ -45,23 +44,10 @@ def check_windows(
     start: ArrayLike, stop: ArrayLike, n: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return starts and stops of windows, one each per individual."""
-    borders = []
-    for asked, name in ((start, "start"), (stop, "stop")):
-        values = check_times(asked, name)
-        if len(values) not in {1, n}:
-            raise InvalidParameterError(
-                f"`{name}` must be one time or one per individual, but it has "
-                f"{len(values)} for {n} individuals."
-            )
-        borders.append(np.broadcast_to(values, (n,)))
-    wrong = np.flatnonzero(borders[1] < borders[0])
-    if wrong.size:
-        raise InvalidParameterError(
-            "A window must not stop before it starts, but it does for "
-            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: predict_count(X, start, stop) counts in (start, stop]."
-        )
-    return borders[0], borders[1]
+    starts = spread_times(check_times(start, "start"), n, "start")
+    stops = spread_times(check_times(stop, "stop"), n, "stop")
+    check_window_order(starts, stops)
+    return starts, stops
 
 
 def check_count(value: Any, name: str, least: int = 1) -> None:
@@ -92,6 +78,15 @@ def count_threads(n_jobs: int | None) -> int:
             "Hint: None is one thread, -1 all of them."
         )
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def need_features(features: FloatArray, model: str) -> None:
+    """Refuse a table without features where nothing can be learned from it."""
+    if features.shape[1] == 0:
+        raise InvalidFeaturesError(
+            f"{model} must have features to tell individuals apart, but `X` has none."
+            "\n\nHint: McfRegressor gives everybody the mean cumulative function."
+        )
 
 
 def refuse_costs(y: RecurrentEvents, model: str) -> None:

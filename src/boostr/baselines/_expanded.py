@@ -5,47 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from boostr._optional import require
 from boostr._typing import FloatArray
-from boostr.baselines._asked import check_count, check_number, count_threads
+from boostr.baselines._asked import check_count, count_threads
+from boostr.baselines._boosted import BoostedRival
 from boostr.baselines._cells import ExpandedRows, TimeCells, cross
 from boostr.baselines._curves import BrokenLines
-from boostr.baselines._rival import Rival, RivalData
+from boostr.baselines._rival import RivalData
+from boostr.baselines._xgboost import boost_xgboost, make_matrix
 
-__all__ = ["LightGBMPoisson", "XGBoostPoisson", "boost_xgboost", "make_matrix"]
+__all__ = ["LightGBMPoisson", "XGBoostPoisson"]
 
 # The Poisson hessian of a row in XGBoost is its expected count times exp(0.7), the default
 # of max_delta_step: a leaf's weight counts its events, twice.
 _WEIGHT_OF_EVENT = 2.0
 
 
-class BoostedRival(Rival):
-    """A rival whose trees another library boosts."""
-
-    n_estimators: int
-    learning_rate: float
-    max_leaf_nodes: int
-    min_samples_leaf: int
-    random_state: Any
-    n_jobs: int | None
-
-    def _check_params(self) -> None:
-        check_count(self.n_estimators, "n_estimators")
-        check_number(self.learning_rate, "learning_rate", 0.0, 1.0)
-        check_count(self.max_leaf_nodes, "max_leaf_nodes", least=2)
-        check_count(self.min_samples_leaf, "min_samples_leaf")
-        count_threads(self.n_jobs)
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-
 class ExpandedPoisson(BoostedRival):
     """Rates in cells of time; the offset is the log of what the pooled rate expects."""
 
-    n_cells: int
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 0.05,
+        max_leaf_nodes: int = 6,
+        min_samples_leaf: int = 20,
+        n_cells: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.n_cells = n_cells
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -121,25 +120,6 @@ class XGBoostPoisson(ExpandedPoisson):
     array([ 1.,  6., 11.])
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 0.05,
-        max_leaf_nodes: int = 6,
-        min_samples_leaf: int = 20,
-        n_cells: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.n_cells = n_cells
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _train(self, rows: ExpandedRows, offset: FloatArray) -> Any:
         data = make_matrix(
             self, rows.features, label=rows.counts, weight=rows.weights, base_margin=offset
@@ -201,25 +181,6 @@ class LightGBMPoisson(ExpandedPoisson):
     array([ 1.,  6., 11.])
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 0.05,
-        max_leaf_nodes: int = 6,
-        min_samples_leaf: int = 20,
-        n_cells: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.n_cells = n_cells
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _train(self, rows: ExpandedRows, offset: FloatArray) -> Any:
         lightgbm = require("lightgbm", extra="rivals", feature="LightGBMPoisson")
         settings = {
@@ -249,36 +210,3 @@ class LightGBMPoisson(ExpandedPoisson):
             features, raw_score=True, num_threads=count_threads(self.n_jobs)
         )
         return np.exp(np.asarray(scores) + offset)
-
-
-def make_matrix(rival: BoostedRival, features: FloatArray, **fields: Any) -> Any:
-    """Return XGBoost's own container of features with time as the last column."""
-    xgboost = require("xgboost", extra="rivals", feature=type(rival).__name__)
-    kinds = ["c" if category else "q" for category in rival.columns_.is_categorical]
-    return xgboost.DMatrix(
-        features,
-        feature_types=[*kinds, "q"],
-        enable_categorical=True,
-        nthread=count_threads(rival.n_jobs),
-        **fields,
-    )
-
-
-def boost_xgboost(
-    rival: BoostedRival, data: Any, objective: str, min_child_weight: float
-) -> Any:
-    """Return XGBoost's model, grown best leaf first."""
-    xgboost = require("xgboost", extra="rivals", feature=type(rival).__name__)
-    settings = {
-        "objective": objective,
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_depth": 0,
-        "max_leaves": rival.max_leaf_nodes,
-        "min_child_weight": min_child_weight,
-        "learning_rate": rival.learning_rate,
-        "seed": rival._seed(),
-        "nthread": count_threads(rival.n_jobs),
-        "verbosity": 0,
-    }
-    return xgboost.train(settings, data, rival.n_estimators)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from boostr._typing import FloatArray
+from boostr.baselines._asked import need_features
+from boostr.baselines._boosted import BoostedRival
 from boostr.baselines._curves import MeanCurves
-from boostr.baselines._expanded import BoostedRival
 from boostr.baselines._rival import RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
 from boostr.data import RiskTable
@@ -77,15 +78,18 @@ class HistGradientBoostingRate(BoostedRival):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.smooth = smooth
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _learn(self, data: RivalData) -> None:
+        need_features(data.features, "HistGradientBoostingRate")
         events, n = data.events, len(data.events)
         table = RiskTable.from_events(events, data.weights)
         if not table.totals(table.cost).any():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
-from boostr.baselines._asked import check_count
+from boostr.baselines._asked import check_count, need_features
 from boostr.baselines._curves import MeanCurves
 from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
@@ -119,6 +119,7 @@ class McfK(Rival):
         check_count(self.n_neighbors, "n_neighbors")
 
     def _learn(self, data: RivalData) -> None:
+        need_features(data.features, "McfK")
         self.table_ = RiskTable.from_events(data.events, data.weights)
         self.grid_ = TimeGrid.from_events(
             self.table_, data.events, self.reference_clock_, smooth=self.smooth

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostr._tables.tables import check_rows
 from boostr._typing import BoolArray, FloatArray
 from boostr._validation import check_ids_match, check_weights
 from boostr.baselines._asked import check_times, check_windows
@@ -17,8 +18,8 @@ from boostr.baselines._columns import Columns, read_table
 from boostr.baselines._curves import Curves
 from boostr.baselines._steps import pool_clock
 from boostr.basis import Clock
-from boostr.data import Panel, RecurrentEvents, check_target
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.data import Panel, RecurrentEvents
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Rival", "RivalData"]
 
@@ -247,12 +248,6 @@ class Rival(BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _check_events(X: Any, y: object, n_rows: int) -> RecurrentEvents:
-        events = check_target(y)
-        if len(events) != n_rows:
-            raise InvalidFeaturesError(
-                f"`X` must have one row per individual, but it has {n_rows} rows for "
-                f"{len(events)} individuals.\n\n"
-                "Hint: static features go into one row each."
-            )
+        events = check_rows(y, n_rows, "static features go into one row each.")
         check_ids_match(X.X if isinstance(X, Panel) else X, events)
         return events

@@ -8,10 +8,11 @@ import numpy as np
 
 from boostr._typing import BoolArray, FloatArray
 from boostr.baselines._asked import check_count
+from boostr.baselines._boosted import BoostedRival
 from boostr.baselines._cells import TimeCells, cross
 from boostr.baselines._curves import BrokenLines
-from boostr.baselines._expanded import BoostedRival, boost_xgboost, make_matrix
 from boostr.baselines._rival import RivalData
+from boostr.baselines._xgboost import boost_xgboost, make_matrix
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidEventsError
 
@@ -86,14 +87,16 @@ class XGBoostTime(BoostedRival):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.n_times = n_times
         self.monotone = monotone
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _check_params(self) -> None:
         super()._check_params()

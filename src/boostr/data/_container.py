@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data._flat import gather, offsets_of, owners_of
-from boostr.data._indexing import (
-    check_labels,
-    concatenate_ids,
-    count_of,
-    positions_of,
-    shared_value,
-)
+from boostr.data._indexing import count_of
+from boostr.data._individuals import IndividualArray, Wording, check_parts, join_ids
 from boostr.data._times import name_unit
 from boostr.exceptions import InvalidEventsError, TargetTypeError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EventContainer:
+class EventContainer(IndividualArray):
     """Flat arrays of all histories, indexable by individual like a 1-D array."""
+
+    _wording = Wording(
+        container="RecurrentEvents",
+        entries="histories",
+        items="events",
+        numbers="y.n_events, y.end or y.times are arrays of numbers",
+        constructors="one of the constructors `RecurrentEvents.from_…`",
+        type_error=TargetTypeError,
+        value_error=InvalidEventsError,
+    )
 
     times: FloatArray  # (n_events,)
     event_offsets: OffsetArray  # (n + 1,)
@@ -64,26 +70,11 @@ class EventContainer:
         """Position of the individual of every event."""
         return owners_of(self.event_offsets)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of individuals, as the shape of a 1-D array."""
-        return (len(self),)
-
-    @property
-    def ndim(self) -> int:
-        """One: the only axis is that of individuals."""
-        return 1
-
     def __len__(self) -> int:
         return int(self.event_offsets.size) - 1
 
-    def __iter__(self) -> Iterator[Self]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, key: Any) -> Self:
-        if self.has_ids:
-            check_labels(key, self.ids)
-        index = positions_of(key, len(self))
+    def _take(self, index: OffsetArray) -> Self:
+        """Take individuals by position."""
         events, event_offsets = gather(self.event_offsets, index)
         windows, window_offsets = gather(self.window_offsets, index)
         return self._with(
@@ -96,25 +87,10 @@ class EventContainer:
             ids=self.ids[index],
         )
 
-    def _with(self, **changes: Any) -> Self:
-        """Copy with other arrays, without checks."""
-        names = self.__dataclass_fields__
-        return type(self)(**({name: getattr(self, name) for name in names} | changes))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        if dtype is not None and np.dtype(dtype) != object:
-            raise TargetTypeError(
-                f"{type(self).__name__} cannot become an array of {np.dtype(dtype)}, "
-                "because every individual has its own number of events.\n\n"
-                "Hint: y.n_events, y.end or y.times are arrays of numbers."
-            )
-        if copy is False:
-            raise ValueError("An array of histories cannot be made without a copy.")
-        array = np.empty(len(self), dtype=object)
-        bounds = self.event_offsets.tolist()
-        for i in range(len(self)):
-            array[i] = self.times[bounds[i] : bounds[i + 1]]
-        return array
+    def _entries(self) -> Iterator[AnyArray]:
+        """Give the event times of every individual."""
+        bounds = pairwise(self.event_offsets.tolist())
+        return (self.times[first:last] for first, last in bounds)
 
     def __repr__(self) -> str:
         total = float(self.follow_up.sum())
@@ -179,33 +155,21 @@ class EventContainer:
         array([0, 1])
         """
         parts = list(parts)
-        _check_parts(parts)
+        check_parts(parts, EventContainer)
+        _check_clocks(parts)
         names = ("times", "costs", "window_start", "window_stop")
         joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
         for name in ("event_offsets", "window_offsets"):
             counts = [np.diff(getattr(part, name)) for part in parts]
             joined[name] = offsets_of(np.concatenate(counts))
         return parts[0]._with(
-            **joined,
-            ids=concatenate_ids([part.ids for part in parts]),
-            has_ids=any(part.has_ids for part in parts),
-            has_costs=any(part.has_costs for part in parts),
-            id_name=shared_value({part.id_name for part in parts}),
+            **joined, **join_ids(parts), has_costs=any(part.has_costs for part in parts)
         )
 
 
-def _check_parts(parts: Sequence[object]) -> None:
-    """Refuse parts that cannot stand in one container."""
-    if not parts:
-        raise InvalidEventsError("There must be at least one part to concatenate.")
-    strangers = [type(p).__name__ for p in parts if not isinstance(p, EventContainer)]
-    if strangers:
-        raise TargetTypeError(
-            f"Parts must be RecurrentEvents, but {len(strangers)} of {len(parts)} are "
-            f"not (for instance {strangers[0]}).\n\n"
-            "Hint: make each part with one of the constructors `RecurrentEvents.from_…`."
-        )
-    clocks = {(p.time_unit, p.origin) for p in parts if isinstance(p, EventContainer)}
+def _check_clocks(parts: Sequence[EventContainer]) -> None:
+    """Refuse parts that count time in different units or from different origins."""
+    clocks = {(part.time_unit, part.origin) for part in parts}
     if len(clocks) > 1:
         raise InvalidEventsError(
             "Parts must count time in the same unit from the same origin, but there are "

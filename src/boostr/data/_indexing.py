@@ -10,7 +10,7 @@ import numpy as np
 
 from boostr._typing import AnyArray, OffsetArray
 from boostr._validation import first_few
-from boostr.exceptions import InvalidEventsError
+from boostr.exceptions import BoostrError, InvalidEventsError
 
 
 def positions_of(key: Any, n: int) -> OffsetArray:
@@ -55,7 +55,9 @@ def positions_of(key: Any, n: int) -> OffsetArray:
     return np.asarray(np.arange(n, dtype=np.int64)[key])
 
 
-def check_labels(key: Any, ids: AnyArray) -> None:
+def check_labels(
+    key: Any, ids: AnyArray, error: type[BoostrError] = InvalidEventsError
+) -> None:
     """Refuse a mask whose labels are the ids in another order: it means others.
 
     Parameters
@@ -64,6 +66,8 @@ def check_labels(key: Any, ids: AnyArray) -> None:
         What stood in the brackets; only a boolean pandas Series has labels.
     ids : (n,) array
         Id of every individual.
+    error : type, default=InvalidEventsError
+        What is raised.
 
     Examples
     --------
@@ -76,7 +80,7 @@ def check_labels(key: Any, ids: AnyArray) -> None:
     if len(labels) == len(ids) and set(labels.tolist()) == set(ids.tolist()):
         wrong = np.flatnonzero(labels != ids)
         if wrong.size:
-            raise InvalidEventsError(
+            raise error(
                 "A mask with labels must have the ids in the order of the individuals, but "
                 f"{wrong.size} of {len(ids)} differ (ids {first_few(ids[wrong])}).\n\n"
                 "Hint: y[mask.loc[y.ids]]."

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._kernels.path_memory import fading_sum, running_max, running_mean
+from boostr._kernels.runs import Runs
 from boostr._typing import FloatArray
 from boostr.data._memory_paths import (
+    Kernel,
     check_numeric,
     count_recent,
     match_events,
@@ -19,13 +21,15 @@ from boostr.data._memory_paths import (
     since_last_event,
 )
 from boostr.data._path_algebra import PathAlgebra
-from boostr.data._path_grids import Grid, refine, unite
+from boostr.data._path_grids import refine, unite
 from boostr.data._sensor_checks import check_length_of_time
 from boostr.exceptions import InvalidParameterError
 
 N_STEPS = 20  # of a window or half-life, by default
 N_STEPS_OF_FOLLOW_UP = 200
 N_HALF_LIVES = 10  # after which a fading sum has settled to a thousandth
+
+Chosen = tuple[list[int], tuple[str, ...]]  # positions of sensors, names of the new ones
 
 
 class MemoryTransforms(PathAlgebra):
@@ -110,12 +114,9 @@ class MemoryTransforms(PathAlgebra):
         """
         span = check_length_of_time(window, "window")
         pace = _pace(step, span / N_STEPS)
-        positions, names = sensors_of(self, sensor, f"mean {span:g}", name)
-        check_numeric(self, positions)
-        grid = refine((self.times, self.offsets), pace, reach=span)
-        return self._add(
-            grid, remember(self, positions, running_mean, span, grid), names, self.before
-        )
+        chosen = self._find_numeric(sensor, f"mean {span:g}", name)
+        grid = refine(self._samples(), pace, reach=span)
+        return self._remember(chosen, running_mean, span, grid)
 
     def fading_sum(
         self,
@@ -157,12 +158,9 @@ class MemoryTransforms(PathAlgebra):
         """
         span = check_length_of_time(half_life, "half_life")
         pace = _pace(step, span / N_STEPS)
-        positions, names = sensors_of(self, sensor, f"fading {span:g}", name)
-        check_numeric(self, positions)
-        grid = refine((self.times, self.offsets), pace, reach=N_HALF_LIVES * span)
-        return self._add(
-            grid, remember(self, positions, fading_sum, span, grid), names, self.before
-        )
+        chosen = self._find_numeric(sensor, f"fading {span:g}", name)
+        grid = refine(self._samples(), pace, reach=N_HALF_LIVES * span)
+        return self._remember(chosen, fading_sum, span, grid)
 
     def running_max(
         self,
@@ -198,14 +196,11 @@ class MemoryTransforms(PathAlgebra):
         """
         span = np.inf if window is None else check_length_of_time(window, "window")
         suffix = "max" if window is None else f"max {span:g}"
-        positions, names = sensors_of(self, sensor, suffix, name)
-        check_numeric(self, positions)
-        grid: Grid = (self.times, self.offsets)
+        chosen = self._find_numeric(sensor, suffix, name)
+        grid = self._samples()
         if window is not None:
-            grid = unite(grid, (self.times + span, self.offsets))
-        return self._add(
-            grid, remember(self, positions, running_max, span, grid), names, self.before
-        )
+            grid = unite(grid, Runs(self.times + span, self.offsets))
+        return self._remember(chosen, running_max, span, grid)
 
     def time_since_event(
         self,
@@ -292,17 +287,30 @@ class MemoryTransforms(PathAlgebra):
         label = f"events in last {span:g}" if name is None else name
         return self._add(*count_recent(own, span), (label,))
 
+    def _find_numeric(
+        self, sensor: str | Sequence[str], suffix: str, name: str | None
+    ) -> Chosen:
+        """Find sensors of numbers, and the names of what is made from them."""
+        positions, names = sensors_of(self, sensor, suffix, name)
+        check_numeric(self, positions)
+        return positions, names
+
+    def _remember(self, chosen: Chosen, kernel: Kernel, span: float, grid: Runs) -> Self:
+        """Add what a kernel remembers of sensors, which are known as early as these."""
+        positions, names = chosen
+        values = remember(self, positions, kernel, span, grid)
+        return self._add(grid, values, names, self.before)
+
     def _add(
         self,
-        grid: Grid,
+        grid: Runs,
         values: FloatArray,
         names: tuple[str, ...],
         before: str = "unknown",
     ) -> Self:
         """Put new sensors of numbers beside these."""
         new = self._with(
-            times=grid[0],
-            offsets=grid[1],
+            **grid._asdict(),
             values=values,
             names=names,
             categories=(None,) * len(names),

@@ -9,9 +9,10 @@ import numpy as np
 
 from boostr._kernels.path_memory import count_within
 from boostr._kernels.paths import hold_values
+from boostr._kernels.runs import Runs
 from boostr._typing import FloatArray
 from boostr.data._events import RecurrentEvents
-from boostr.data._path_grids import Grid, one_each, refine, unite
+from boostr.data._path_grids import one_each, refine, unite
 from boostr.data._sensor_checks import check_clocks, match_ids
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
@@ -88,7 +89,7 @@ def check_numeric(paths: PathContainer, positions: list[int]) -> None:
 
 
 def remember(
-    paths: PathContainer, positions: list[int], kernel: Kernel, span: float, grid: Grid
+    paths: PathContainer, positions: list[int], kernel: Kernel, span: float, grid: Runs
 ) -> FloatArray:
     """Run a kernel that remembers over some sensors.
 
@@ -102,7 +103,7 @@ def remember(
         One of `boostr._kernels.path_memory`.
     span : float
         Its window or half-life.
-    grid : (times, offsets)
+    grid : Runs
         Where to write the values.
 
     Returns
@@ -110,10 +111,10 @@ def remember(
     (n_positions, k) float64 array
         Values on the grid.
     """
-    begin = paths.begin_times()
-    out = np.empty((len(positions), grid[0].size))
+    pieces = paths._pieces()
+    out = np.empty((len(positions), grid.times.size))
     for position, row in zip(positions, out, strict=True):
-        kernel(begin, paths.offsets, paths.values[position], span, *grid, row)
+        kernel(pieces, paths.values[position], span, grid, row)
     return out
 
 
@@ -154,7 +155,7 @@ def match_events(paths: PathContainer, events: Any) -> RecurrentEvents:
 
 def since_last_event(
     events: RecurrentEvents, step: float, until: FloatArray
-) -> tuple[Grid, FloatArray]:
+) -> tuple[Runs, FloatArray]:
     """Measure the time since the last event, or since entry, in steps.
 
     Parameters
@@ -168,7 +169,7 @@ def since_last_event(
 
     Returns
     -------
-    grid : (times, offsets)
+    grid : Runs
         Where the pieces begin.
     values : (1, k) float64 array
         Time since the last event at the beginning of each piece.
@@ -177,17 +178,18 @@ def since_last_event(
     --------
     >>> y = RecurrentEvents.from_lists([[1.5]], end=[3.0])
     >>> grid, values = since_last_event(y, 1.0, y.end)
-    >>> grid[0], values
+    >>> grid.times, values
     (array([0. , 1. , 1.5, 2.5]), array([[0., 1., 0., 1.]]))
     """
-    anchors = unite(one_each(events.start), (events.times, events.event_offsets))
+    happened = Runs(events.times, events.event_offsets)
+    anchors = unite(one_each(events.start), happened)
     grid = refine(anchors, step, until=until)
-    last = np.empty((1, grid[0].size))
-    hold_values(*anchors, anchors[0][None, :], *grid, last)
-    return grid, grid[0] - last
+    last = np.empty((1, grid.times.size))
+    hold_values(anchors, anchors.times[None, :], grid, last)
+    return grid, grid.times - last
 
 
-def count_recent(events: RecurrentEvents, window: float) -> tuple[Grid, FloatArray]:
+def count_recent(events: RecurrentEvents, window: float) -> tuple[Runs, FloatArray]:
     """Count the events of the last ``window``, from entry on.
 
     Parameters
@@ -199,7 +201,7 @@ def count_recent(events: RecurrentEvents, window: float) -> tuple[Grid, FloatArr
 
     Returns
     -------
-    grid : (times, offsets)
+    grid : Runs
         Where the pieces begin.
     values : (1, k) float64 array
         Number of events in each piece.
@@ -208,12 +210,12 @@ def count_recent(events: RecurrentEvents, window: float) -> tuple[Grid, FloatArr
     --------
     >>> y = RecurrentEvents.from_lists([[1.5]], end=[3.0])
     >>> grid, values = count_recent(y, 1.0)
-    >>> grid[0], values
+    >>> grid.times, values
     (array([0. , 1.5, 2.5]), array([[0., 1., 0.]]))
     """
-    times, offsets = events.times, events.event_offsets
-    grid = unite(one_each(events.start), (times, offsets))
-    grid = unite(grid, (times + window, offsets))
-    values = np.empty((1, grid[0].size))
-    count_within(times, offsets, window, *grid, values[0])
+    happened = Runs(events.times, events.event_offsets)
+    grid = unite(one_each(events.start), happened)
+    grid = unite(grid, Runs(happened.times + window, happened.offsets))
+    values = np.empty((1, grid.times.size))
+    count_within(happened, window, grid, values[0])
     return grid, values

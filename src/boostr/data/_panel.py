@@ -9,9 +9,8 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
 
 from boostr._typing import AnyArray
-from boostr._validation import _are_ids
+from boostr._validation import labels_are_ids
 from boostr.data._indexing import check_labels, count_of, positions_of
-from boostr.data._sensor_checks import sensor_errors
 from boostr.data._trajectories import Trajectories
 from boostr.exceptions import InvalidFeaturesError, InvalidSensorsError, SensorTypeError
 
@@ -84,8 +83,7 @@ class Panel:
 
     def __getitem__(self, key: Any) -> Panel:
         if self.Z.has_ids:
-            with sensor_errors():
-                check_labels(key, self.Z.ids)
+            check_labels(key, self.Z.ids, InvalidSensorsError)
         index = positions_of(key, len(self))
         rows = self.X.iloc[index] if hasattr(self.X, "iloc") else self.X[index]
         part = object.__new__(type(self))
@@ -125,7 +123,7 @@ def _in_step(X: Any, Z: Trajectories) -> Trajectories:
     """Put the series into the order of the rows."""
     if is_pandas_dataframe(X) and Z.has_ids:
         labels = np.asarray(X.index)
-        if not np.array_equal(labels, Z.ids) and _are_ids(X.index, labels, Z):
+        if not np.array_equal(labels, Z.ids) and labels_are_ids(X.index, Z):
             return Z.align(labels)
     if X.shape[0] != len(Z):
         raise InvalidSensorsError(

@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._kernels.runs import Runs
 from boostr._typing import FloatArray
 from boostr._validation import first_few
 from boostr.data._flat import owners_of
 from boostr.data._path_assign import assign_sensors
 from boostr.data._path_categories import unite_categories
 from boostr.data._path_container import PathContainer
-from boostr.data._path_grids import Grid, hold, keep_times, one_each, unite
+from boostr.data._path_grids import hold, keep_times, one_each, unite
 from boostr.data._sensor_checks import check_clocks
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
@@ -57,17 +58,16 @@ class PathAlgebra(PathContainer):
                 f"({first_few(twice)}).\n\n"
                 "Hint: name=… gives a new sensor another name, select(…) leaves one out."
             )
-        grid = unite((self.times, self.offsets), (other.times, other.offsets))
+        grid = unite(self._samples(), other._samples())
         if self.before != other.before:
             unknown, first = (self, other) if self.before == "unknown" else (other, self)
             grid = unite(grid, _just_before(unknown, first))
-        values = np.empty((len(self.names) + len(other.names), grid[0].size))
+        values = np.empty((len(self.names) + len(other.names), grid.times.size))
         hold(self, grid, values[: len(self.names)])
         hold(other, grid, values[len(self.names) :])
         identity = other if other.has_ids and not self.has_ids else self
         return self._with(
-            times=grid[0],
-            offsets=grid[1],
+            **grid._asdict(),
             values=values,
             names=self.names + other.names,
             categories=self.categories + other.categories,
@@ -159,13 +159,13 @@ class PathAlgebra(PathContainer):
         past, future = self.encode(lists), future.encode(lists)
         moment = _moments(self, at)
         grid = _past_and_future(self, future, moment)
-        since = moment[owners_of(grid[1])]
-        values = hold(past, (np.minimum(grid[0], since), grid[1]))
+        since = moment[owners_of(grid.offsets)]
+        values = hold(past, Runs(np.minimum(grid.times, since), grid.offsets))
         for name, row in zip(future.names, hold(future, grid), strict=True):
-            row[grid[0] < since] = np.nan
+            row[grid.times < since] = np.nan
             has_begun = _has_been_known(row, grid)
             values[past._index(name), has_begun] = row[has_begun]
-        return past._with(times=grid[0], offsets=grid[1], values=values)
+        return past._with(**grid._asdict(), values=values)
 
 
 def _first_times(paths: PathContainer) -> FloatArray:
@@ -176,7 +176,7 @@ def _first_times(paths: PathContainer) -> FloatArray:
     return first
 
 
-def _just_before(unknown: PathContainer, first: PathContainer) -> Grid:
+def _just_before(unknown: PathContainer, first: PathContainer) -> Runs:
     """Give the last moment at which sensors are unknown beside some that never are."""
     begin = _first_times(unknown)
     leads = np.isfinite(begin) & (begin <= _first_times(first))
@@ -198,21 +198,21 @@ def _moments(paths: PathContainer, at: ArrayLike | None) -> FloatArray:
 
 def _past_and_future(
     past: PathContainer, future: PathContainer, moment: FloatArray
-) -> Grid:
+) -> Runs:
     """Give the own times before the moment, the moment, and the future's after it."""
     is_past = past.times < moment[owners_of(past.offsets)]
-    grid = keep_times((past.times, past.offsets), is_past)
+    grid = keep_times(past._samples(), is_past)
     is_known = np.isfinite(moment)
     if past.before == "first":  # what held before the first sample needs a piece
-        cut = is_known & (np.diff(grid[1]) == 0) & (np.diff(past.offsets) > 0)
+        cut = is_known & (np.diff(grid.offsets) == 0) & (np.diff(past.offsets) > 0)
         grid = unite(grid, one_each(np.nextafter(moment, -np.inf), cut))
     grid = unite(grid, one_each(moment, is_known))
     is_future = future.times > moment[owners_of(future.offsets)]
-    return unite(grid, keep_times((future.times, future.offsets), is_future))
+    return unite(grid, keep_times(future._samples(), is_future))
 
 
-def _has_been_known(row: FloatArray, grid: Grid) -> Any:
+def _has_been_known(row: FloatArray, grid: Runs) -> Any:
     """Tell where a sensor is known or has been so at an earlier time of the grid."""
     places = np.where(np.isnan(row), -1, np.arange(row.size))
-    begin = grid[1][owners_of(grid[1])]
+    begin = grid.offsets[owners_of(grid.offsets)]
     return np.maximum.accumulate(places) >= begin

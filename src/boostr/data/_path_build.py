@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._kernels.paths import add_expiries, carry_forward, fill_paths, fill_ties
+from boostr._kernels.runs import Runs
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data._flat import offsets_of, owners_of
 from boostr.data._sensor_checks import check_choice, check_length_of_time
@@ -74,25 +75,23 @@ def build_paths(
     >>> build_paths(two, np.array([0, 2]), values, (True,), Filling())["values"]
     array([[5., 5.]])
     """
-    times, offsets, values = _merge_ties(times, offsets, values)
+    samples, values = _merge_ties(Runs(times, offsets), values)
     fills_back = filling.before == "first"
     fields: dict[str, Any] = {"before": filling.before}
     if filling.interpolation == "last" and filling.max_gap is None:
-        carry_forward(offsets, fills_back, values)
-        return fields | {"times": times, "offsets": offsets, "values": values}
+        carry_forward(samples.offsets, fills_back, values)
+        return fields | samples._asdict() | {"values": values}
     max_gap = np.inf if filling.max_gap is None else float(filling.max_gap)
-    grid, grid_offsets = times, offsets
+    grid = samples
     if filling.max_gap is not None:
-        grid, grid_offsets = _with_expiries(times, offsets, values, max_gap)
+        grid = _with_expiries(samples, values, max_gap)
     if filling.interpolation == "linear":
-        step = _default_step(times, offsets) if filling.step is None else filling.step
-        grid, grid_offsets = _divide_gaps(grid, grid_offsets, step, times, offsets)
+        step = _default_step(samples) if filling.step is None else filling.step
+        grid = _divide_gaps(grid, step, samples)
     is_linear = np.array(is_numeric, dtype=bool) & (filling.interpolation == "linear")
-    out = np.empty((values.shape[0], grid.size))
-    fill_paths(
-        times, offsets, values, is_linear, fills_back, max_gap, grid, grid_offsets, out
-    )
-    return fields | {"times": grid, "offsets": grid_offsets, "values": out}
+    out = np.empty((values.shape[0], grid.times.size))
+    fill_paths(samples, values, is_linear, fills_back, max_gap, grid, out)
+    return fields | grid._asdict() | {"values": out}
 
 
 def check_size(n_pieces: float) -> None:
@@ -114,62 +113,56 @@ def check_size(n_pieces: float) -> None:
         )
 
 
-def _merge_ties(
-    times: FloatArray, offsets: OffsetArray, values: FloatArray
-) -> tuple[FloatArray, OffsetArray, FloatArray]:
+def _merge_ties(samples: Runs, values: FloatArray) -> tuple[Runs, FloatArray]:
     """Make one sample of several at one time; the later wins, but not with NaN."""
+    times, offsets = samples
     keep = np.empty(times.size, dtype=bool)
     keep[-1:] = True
     np.not_equal(times[1:], times[:-1], out=keep[:-1])
     keep[offsets[1:][offsets[1:] > 0] - 1] = True
     if keep.all():
-        return times, offsets, values
-    fill_ties(times, offsets, values)
+        return samples, values
+    fill_ties(samples, values)
     kept = np.concatenate([[0], np.cumsum(keep)])
-    return times[keep], kept[offsets].astype(np.int64), values.compress(keep, axis=1)
+    merged = Runs(times[keep], kept[offsets].astype(np.int64))
+    return merged, values.compress(keep, axis=1)
 
 
-def _with_expiries(
-    times: FloatArray, offsets: OffsetArray, values: FloatArray, max_gap: float
-) -> tuple[FloatArray, OffsetArray]:
+def _with_expiries(samples: Runs, values: FloatArray, max_gap: float) -> Runs:
     """Add the times at which values have been held for too long."""
-    grid = np.empty(times.size * (1 + values.shape[0]))
-    grid_offsets = np.empty_like(offsets)
-    written = add_expiries(times, offsets, values, max_gap, grid, grid_offsets)
-    return grid[:written].copy(), grid_offsets
+    room = samples.times.size * (1 + values.shape[0])
+    grid = Runs(np.empty(room), np.empty_like(samples.offsets))
+    written = add_expiries(samples, values, max_gap, grid)
+    return Runs(grid.times[:written].copy(), grid.offsets)
 
 
-def _gaps(times: FloatArray, offsets: OffsetArray) -> FloatArray:
+def _gaps(samples: Runs) -> FloatArray:
     """Give the time from every sample to the next of its individual; 0 for the last."""
+    times, offsets = samples
     gaps = np.diff(times, append=times[-1:])
     gaps[offsets[1:][offsets[1:] > 0] - 1] = 0.0
     return np.asarray(gaps)
 
 
-def _default_step(times: FloatArray, offsets: OffsetArray) -> float:
+def _default_step(samples: Runs) -> float:
     """Give a quarter of the median time between successive samples."""
-    gaps = _gaps(times, offsets)
+    gaps = _gaps(samples)
     gaps = gaps[gaps > 0.0]
     return float(np.median(gaps)) / 4.0 if gaps.size else 1.0
 
 
-def _divide_gaps(
-    times: FloatArray,
-    offsets: OffsetArray,
-    step: float,
-    samples: FloatArray,
-    sample_offsets: OffsetArray,
-) -> tuple[FloatArray, OffsetArray]:
+def _divide_gaps(grid: Runs, step: float, samples: Runs) -> Runs:
     """Cut the time up to the last sample into equal parts of at most ``step``."""
-    gaps = _gaps(times, offsets)
+    times, offsets = grid
+    gaps = _gaps(grid)
     last = np.zeros(offsets.size - 1)
-    some = np.diff(sample_offsets) > 0
-    last[some] = samples[sample_offsets[1:][some] - 1]
+    some = np.diff(samples.offsets) > 0
+    last[some] = samples.times[samples.offsets[1:][some] - 1]
     gaps[times >= last[owners_of(offsets)]] = 0.0
     n_parts = np.maximum(np.ceil(gaps / step * (1.0 - 1e-12)), 1.0)
     check_size(float(n_parts.sum()))
     counts = n_parts.astype(np.int64)
     begin = offsets_of(counts)
     place = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
-    grid = np.repeat(times, counts) + place * np.repeat(gaps / n_parts, counts)
-    return grid, begin[offsets]
+    divided = np.repeat(times, counts) + place * np.repeat(gaps / n_parts, counts)
+    return Runs(divided, begin[offsets])

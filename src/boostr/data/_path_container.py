@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._kernels.paths import read_values
+from boostr._kernels.runs import Runs
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data._flat import gather, offsets_of
-from boostr.data._indexing import (
-    check_labels,
-    concatenate_ids,
-    count_of,
-    positions_of,
-    shared_value,
-)
+from boostr.data._indexing import count_of
+from boostr.data._individuals import IndividualArray, Wording, check_parts, join_ids
 from boostr.data._path_categories import Categories, count_unseen, recode, unite_categories
-from boostr.data._sensor_checks import as_ids, check_clocks, match_ids, sensor_errors
+from boostr.data._sensor_checks import as_ids, check_clocks, match_ids
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PathContainer:
+class PathContainer(IndividualArray):
     """Flat arrays of all sensor series, indexable by individual like a 1-D array."""
+
+    _wording = Wording(
+        container="Trajectories",
+        entries="sensor series",
+        items="samples",
+        numbers="Z.values and Z.times are arrays of numbers, Z.read(times) as well",
+        constructors="`Trajectories.from_long` or `from_flat`",
+        type_error=SensorTypeError,
+        value_error=InvalidSensorsError,
+    )
 
     times: FloatArray  # (n_samples,)
     values: FloatArray  # (n_sensors, n_samples)
@@ -48,27 +55,8 @@ class PathContainer:
         last[some] = self.times[self.offsets[1:][some] - 1]
         return last
 
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of individuals, as the shape of a 1-D array."""
-        return (len(self),)
-
-    @property
-    def ndim(self) -> int:
-        """One: the only axis is that of individuals."""
-        return 1
-
     def __len__(self) -> int:
         return int(self.offsets.size) - 1
-
-    def __iter__(self) -> Iterator[Self]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, key: Any) -> Self:
-        if self.has_ids:
-            with sensor_errors():
-                check_labels(key, self.ids)
-        return self._take(positions_of(key, len(self)))
 
     def _take(self, index: OffsetArray) -> Self:
         """Take individuals by position."""
@@ -80,25 +68,10 @@ class PathContainer:
             ids=self.ids[index],
         )
 
-    def _with(self, **changes: Any) -> Self:
-        """Copy with other arrays, without checks."""
-        names = self.__dataclass_fields__
-        return type(self)(**({name: getattr(self, name) for name in names} | changes))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        if dtype is not None and np.dtype(dtype) != object:
-            raise SensorTypeError(
-                f"{type(self).__name__} cannot become an array of {np.dtype(dtype)}, "
-                "because every individual has its own number of samples.\n\n"
-                "Hint: Z.values and Z.times are arrays of numbers, Z.read(times) as well."
-            )
-        if copy is False:
-            raise ValueError("An array of sensor series cannot be made without a copy.")
-        array = np.empty(len(self), dtype=object)
-        bounds = self.offsets.tolist()
-        for i in range(len(self)):
-            array[i] = self.values[:, bounds[i] : bounds[i + 1]]
-        return array
+    def _entries(self) -> Iterator[AnyArray]:
+        """Give the values of every individual."""
+        bounds = pairwise(self.offsets.tolist())
+        return (self.values[:, first:last] for first, last in bounds)
 
     def __repr__(self) -> str:
         return (
@@ -128,6 +101,14 @@ class PathContainer:
         begin = self.times.copy()
         begin[self.offsets[:-1][np.diff(self.offsets) > 0]] = -np.inf
         return begin
+
+    def _pieces(self) -> Runs:
+        """Give where the pieces of all individuals begin."""
+        return Runs(self.begin_times(), self.offsets)
+
+    def _samples(self) -> Runs:
+        """Give the times of all individuals' samples."""
+        return Runs(self.times, self.offsets)
 
     def equals(self, other: object) -> bool:
         """Tell whether two containers hold the same series in the same order.
@@ -324,7 +305,7 @@ class PathContainer:
             )
         rows = np.ascontiguousarray(np.broadcast_to(asked, (len(self), asked.shape[-1])))
         out = np.empty((*rows.shape, len(self.names)))
-        read_values(self.begin_times(), self.offsets, self.values, rows, out)
+        read_values(self._pieces(), self.values, rows, out)
         return out
 
     @classmethod
@@ -349,7 +330,8 @@ class PathContainer:
         array([[6., 5.]])
         """
         parts = list(parts)
-        _check_parts(parts)
+        check_parts(parts, PathContainer)
+        _check_alike(parts)
         parts = [part.select(parts[0].names) for part in parts]
         united = unite_categories([part._categorical() for part in parts])
         parts = [part.encode(united) for part in parts]
@@ -357,23 +339,12 @@ class PathContainer:
             times=np.concatenate([part.times for part in parts]),
             values=np.concatenate([part.values for part in parts], axis=1),
             offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
-            ids=concatenate_ids([part.ids for part in parts]),
-            has_ids=any(part.has_ids for part in parts),
-            id_name=shared_value({part.id_name for part in parts}),
+            **join_ids(parts),
         )
 
 
-def _check_parts(parts: Sequence[Any]) -> None:
-    """Refuse parts that cannot stand in one container."""
-    if not parts:
-        raise InvalidSensorsError("There must be at least one part to concatenate.")
-    strangers = [type(p).__name__ for p in parts if not isinstance(p, PathContainer)]
-    if strangers:
-        raise SensorTypeError(
-            f"Parts must be Trajectories, but {len(strangers)} of {len(parts)} are not "
-            f"(for instance {strangers[0]}).\n\n"
-            "Hint: make each part with `Trajectories.from_long` or `from_flat`."
-        )
+def _check_alike(parts: Sequence[PathContainer]) -> None:
+    """Refuse parts with different sensors or clocks."""
     for part in parts[1:]:
         check_clocks(parts[0], part)
         if set(part.names) != set(parts[0].names) or part.before != parts[0].before:

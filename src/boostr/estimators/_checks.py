@@ -5,36 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._tables import tables
 from boostr._typing import FloatArray
-from boostr._validation import first_few
-from boostr.data import RecurrentEvents, check_target
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr._validation import as_times, check_window_order, first_few, spread_times
+from boostr.data import RecurrentEvents
+from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_rows", "check_times", "check_window"]
+__all__ = ["check_rows", "check_spread", "check_times", "check_window"]
 
 
 def check_rows(y: object, n_rows: int) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
-    events = check_target(y)
-    if len(events) != n_rows:
-        raise InvalidFeaturesError(
-            f"`X` must have one row per individual, but it has {n_rows} rows for "
-            f"{len(events)} individuals.\n\nHint: static features go into one row each; "
-            "rows of a long table of events are not individuals."
-        )
-    return events
+    hint = (
+        "static features go into one row each; rows of a long table of events are not "
+        "individuals."
+    )
+    return tables.check_rows(y, n_rows, hint)
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
     """Return times as a 1-D array of finite numbers that are not negative."""
-    try:
-        values = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`{name}` must be numbers, but they are {times!r}.\n\n"
-            "Hint: times count units since `y.origin`; for time stamps: "
-            "(stamp - y.origin) / numpy.timedelta64(1, y.time_unit)."
-        ) from error
+    hint = (
+        "times count units since `y.origin`; for time stamps: "
+        "(stamp - y.origin) / numpy.timedelta64(1, y.time_unit)."
+    )
+    values = as_times(times, name, hint)
     if values.ndim != 1:
         raise InvalidParameterError(
             f"`{name}` must be a number or a sequence of numbers, but its shape is "
@@ -53,22 +48,10 @@ def check_window(
 ) -> tuple[FloatArray, FloatArray]:
     """Return starts and stops of windows, one each per individual."""
     starts, stops = check_spread(start, n, "start"), check_spread(stop, n, "stop")
-    wrong = np.flatnonzero(stops < starts)
-    if wrong.size:
-        raise InvalidParameterError(
-            "A window must not stop before it starts, but it does for "
-            f"{wrong.size} of {n} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: predict_count(X, start, stop) counts in (start, stop]."
-        )
+    check_window_order(starts, stops)
     return starts, stops
 
 
 def check_spread(times: ArrayLike, n: int, name: str) -> FloatArray:
     """Return one time per individual from a single one or as many."""
-    values = check_times(times, name)
-    if len(values) not in {1, n}:
-        raise InvalidParameterError(
-            f"`{name}` must be one time or one per individual, but it has {len(values)} "
-            f"for {n} individuals."
-        )
-    return np.broadcast_to(values, (n,)).copy()
+    return spread_times(check_times(times, name), n, name)

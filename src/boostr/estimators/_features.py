@@ -8,29 +8,27 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils.validation import check_array
 
-from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
+from boostr._tables.columns import KnownColumns, sort_categories, to_codes
+from boostr._tables.tables import check_table, is_frame, to_matrix
+from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr._validation import first_few, is_missing
-from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 __all__ = ["FeatureEncoder", "check_table"]
 
 _MAX_CATEGORIES = 254
+_HINT = "name such columns in `categorical_features`, or use a DataFrame."
 _RARE = 10  # individuals below which a category is not learned, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeatureEncoder:
+class FeatureEncoder(KnownColumns):
     """Which columns are categorical, and the categories that training has seen.
 
     A category's code is its place in the sorted list; one that training has not seen, or
     too seldom to learn from, becomes NaN and goes the way of missing values.
     """
-
-    names: tuple[str, ...]
-    categories: tuple[list[Any] | None, ...]  # per column, None for numbers
 
     @classmethod
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
@@ -44,52 +42,27 @@ class FeatureEncoder:
         )
         return cls(names, categories)
 
-    @property
-    def is_categorical(self) -> BoolArray:
-        """Whether each column is categorical."""
-        return np.array([known is not None for known in self.categories], dtype=np.bool_)
-
-    @property
-    def n_categories(self) -> IndexArray:
-        """Number of categories of each column, 0 for numbers."""
-        return np.array(
-            [0 if known is None else len(known) for known in self.categories],
-            dtype=np.int32,
-        )
-
     def transform(self, X: Any) -> FloatArray:
         """Return all columns as numbers, missing values as NaN."""
-        if not self.is_categorical.any() and not _is_frame(X):
-            return _to_matrix(X)
+        if not self.is_categorical.any() and not is_frame(X):
+            return to_matrix(X, _HINT)
         columns = _split_columns(X)
-        out = np.empty((len(next(iter(columns.values()))), len(columns)))
+        out = np.empty((len(X), len(columns)))
         for place, (name, values) in enumerate(columns.items()):
             known = self.categories[place]
             out[:, place] = (
-                _to_numbers(name, values) if known is None else _to_codes(values, known)
+                _to_numbers(name, values)
+                if known is None
+                else to_codes(values.tolist(), known)
             )
         return out
 
 
-def check_table(X: Any) -> Any:
-    """Return a DataFrame as it is, anything else as a 2-D array of any type."""
-    if isinstance(X, RecurrentEvents):
-        raise InvalidFeaturesError(
-            "`X` must be a table of features, but it is a RecurrentEvents.\n\n"
-            "Hint: the order is fit(X, y)."
-        )
-    return X if _is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and not isinstance(X, np.ndarray)
-
-
 def _split_columns(X: Any) -> dict[str, AnyArray]:
     """Return the columns by name; an array's are called x0, x1, ..."""
-    if _is_frame(X):
+    if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
-        if frame.shape[0] == 0 or frame.shape[1] == 0:
+        if frame.shape[0] == 0:
             raise InvalidFeaturesError(
                 f"`X` must have rows and columns, but its shape is {frame.shape}."
             )
@@ -116,7 +89,7 @@ def _is_category_type(dtype: Any) -> bool:
 def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool]:
     """Return for each column whether it is categorical."""
     if isinstance(asked, str) and asked == "from_dtype":
-        if not _is_frame(X):
+        if not is_frame(X):
             return [False] * len(names)
         # pandas may keep text as objects; those that are numbers are read as such later.
         return [
@@ -159,7 +132,7 @@ def _find_missing(values: AnyArray) -> BoolArray:
 def _list_categories(name: str, values: AnyArray) -> list[Any]:
     present = values[~_find_missing(values)]
     counts = Counter(present.tolist())
-    known = sorted(counts, key=lambda category: (str(type(category)), category))
+    known = sort_categories(counts)
     if len(known) > _MAX_CATEGORIES:
         raise InvalidFeaturesError(
             f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} "
@@ -169,24 +142,6 @@ def _list_categories(name: str, values: AnyArray) -> list[Any]:
     # A category of a few individuals tells them apart by name, not by what they are.
     least = np.clip(len(values) / 10, 2, _RARE)
     return [category for category in known if counts[category] >= least]
-
-
-def _to_codes(values: AnyArray, known: list[Any]) -> FloatArray:
-    codes = {category: float(place) for place, category in enumerate(known)}
-    return np.array([codes.get(value, np.nan) for value in values.tolist()])
-
-
-def _to_matrix(X: Any) -> FloatArray:
-    try:
-        values = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise InvalidFeaturesError(
-            f"Features must be numbers or categories, but {error}.\n\n"
-            "Hint: name such columns in `categorical_features`, or use a DataFrame."
-        ) from error
-    return np.asarray(values)
 
 
 def _to_numbers(name: str, values: AnyArray) -> FloatArray:

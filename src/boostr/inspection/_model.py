@@ -102,7 +102,9 @@ def read_features(model: FittedModel, X: Any) -> FloatArray:
     """Return static features as numbers; the sensors of a panel are not looked at."""
     table = X.X if isinstance(X, Panel) else X
     if not hasattr(table, "columns"):
-        table = check_array(table, dtype=None, ensure_all_finite=False)
+        table = check_array(
+            table, dtype=None, ensure_all_finite=False, ensure_min_features=0
+        )
     validate_data(model, table, reset=False, skip_check_array=True)
     return model.encoder_.transform(table)
 

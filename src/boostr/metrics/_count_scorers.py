@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.metrics._calibration import calibration_slope
 from boostr.metrics._checks import check_choice, check_window
@@ -16,6 +16,7 @@ from boostr.metrics._scorer import (
     LEAST_RATIO,
     MetricScorer,
     find_model,
+    make_scorer,
     predict_by,
     predict_observed,
     predict_rates,
@@ -69,8 +70,15 @@ def window_count_scorer(
     """
     check_window(start, stop, 1)
     check_choice(weights, (None, "ipcw"), "weights")
-    measure = partial(_window, start=start, stop=stop, weights=weights)
-    return MetricScorer("window_count_error", measure)
+    return make_scorer(
+        "window_count_error",
+        _predict_window,
+        window_count_error,
+        is_error=True,
+        start=start,
+        stop=stop,
+        weights=weights,
+    )
 
 
 def poisson_deviance_scorer(start: float = 0.0, stop: float = np.inf) -> MetricScorer:
@@ -104,7 +112,14 @@ def poisson_deviance_scorer(start: float = 0.0, stop: float = np.inf) -> MetricS
     True
     """
     check_window(start, stop, 1)
-    return MetricScorer("poisson_deviance", partial(_deviance, start=start, stop=stop))
+    return make_scorer(
+        "poisson_deviance",
+        predict_observed,
+        poisson_deviance,
+        is_error=True,
+        start=start,
+        stop=stop,
+    )
 
 
 def log_likelihood_scorer() -> MetricScorer:
@@ -134,7 +149,7 @@ def log_likelihood_scorer() -> MetricScorer:
     >>> scorer(strong, train.X, train.y) > scorer(weak, train.X, train.y)
     True
     """
-    return MetricScorer("point_process_log_likelihood", _log_likelihood)
+    return make_scorer("point_process_log_likelihood", _predict_both, _likelihood)
 
 
 def calibration_slope_scorer() -> MetricScorer:
@@ -162,56 +177,54 @@ def calibration_slope_scorer() -> MetricScorer:
     >>> bool(calibration_slope_scorer()(model, train.X, train.y) > -1.0)
     True
     """
-    return MetricScorer("calibration_slope", _slope)
+    return make_scorer("calibration_slope", _predict_order, _slope_error, is_error=True)
 
 
-def _window(
+def _predict_window(
     estimator: Any,
     X: Any,
     y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
     *,
     start: float,
     stop: float,
-    weights: Weights,
-) -> float:
+    **others: Any,
+) -> FloatArray:
     model, features = find_model(estimator, X, "predict_count")
-    predicted = model.predict_count(features, start, stop)
-    return -window_count_error(
-        y, predicted, start, stop, weights=weights, sample_weight=sample_weight
-    )
+    return np.asarray(model.predict_count(features, start, stop))
 
 
-def _deviance(
-    estimator: Any,
-    X: Any,
+def _predict_both(
+    estimator: Any, X: Any, y: RecurrentEvents
+) -> tuple[FloatArray, FloatArray]:
+    """Return the numbers expected while observed, and the rates at the events."""
+    expected = predict_observed(estimator, X, y, -np.inf, np.inf)
+    return expected, predict_rates(estimator, X, y, expected)
+
+
+def _likelihood(
     y: RecurrentEvents,
+    predicted: tuple[FloatArray, FloatArray],
     sample_weight: ArrayLike | None,
-    *,
-    start: float,
-    stop: float,
 ) -> float:
-    expected = predict_observed(estimator, X, y, start, stop)
-    return -poisson_deviance(
-        y, expected, start=start, stop=stop, sample_weight=sample_weight
-    )
+    return point_process_log_likelihood(y, *predicted, sample_weight=sample_weight)
 
 
-def _log_likelihood(
-    estimator: Any, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
-) -> float:
+def _predict_order(
+    estimator: Any, X: Any, y: RecurrentEvents
+) -> tuple[FloatArray, FloatArray]:
+    """Return the numbers expected while observed, and scores to sort individuals by."""
     expected = predict_observed(estimator, X, y, -np.inf, np.inf)
-    rates = predict_rates(estimator, X, y, expected)
-    return point_process_log_likelihood(y, expected, rates, sample_weight=sample_weight)
+    return expected, predict_by(estimator, X, None)
 
 
-def _slope(
-    estimator: Any, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None
+def _slope_error(
+    y: RecurrentEvents,
+    predicted: tuple[FloatArray, FloatArray],
+    sample_weight: ArrayLike | None,
 ) -> float:
-    expected = predict_observed(estimator, X, y, -np.inf, np.inf)
-    scores = predict_by(estimator, X, None)
+    expected, scores = predicted
     scores = np.maximum(scores, LEAST_RATIO * scores.mean())
     if np.ptp(scores) <= CLOSE * scores.max():
-        return -1.0
+        return 1.0
     found = calibration_slope(y, expected, by=scores, sample_weight=sample_weight)
-    return -abs(found.slope - 1.0)
+    return abs(found.slope - 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from boostr.metrics._curves import (
     observed_l2,
     skill_score,
 )
-from boostr.metrics._scorer import MetricScorer, find_model
+from boostr.metrics._scorer import MetricScorer, find_model, make_scorer
 
 __all__ = [
     "integrated_count_scorer",
@@ -66,8 +65,13 @@ def squared_error_scorer(
     True
     """
     grid = _as_grid(times)
-    return MetricScorer(
-        "integrated_squared_error", partial(_truth, truth=truth, times=grid)
+    return make_scorer(
+        "integrated_squared_error",
+        _predict_with_truth,
+        _mean_error,
+        is_error=True,
+        truth=truth,
+        times=grid,
     )
 
 
@@ -101,7 +105,9 @@ def observed_l2_scorer(times: ArrayLike | None = None) -> MetricScorer:
     True
     """
     grid = None if times is None else _as_grid(times)
-    return MetricScorer("observed_l2", partial(_observed, times=grid))
+    return make_scorer(
+        "observed_l2", _predict_covered, _observed, is_error=True, times=grid
+    )
 
 
 def integrated_count_scorer(times: ArrayLike) -> MetricScorer:
@@ -132,7 +138,13 @@ def integrated_count_scorer(times: ArrayLike) -> MetricScorer:
     >>> bool(integrated_count_scorer(80.0)(model, train.X, train.y) < 0.0)
     True
     """
-    return MetricScorer("integrated_count_error", partial(_counts, times=_as_grid(times)))
+    return make_scorer(
+        "integrated_count_error",
+        _predict,
+        integrated_count_error,
+        is_error=True,
+        times=_as_grid(times),
+    )
 
 
 def skill_scorer(times: ArrayLike) -> MetricScorer:
@@ -163,7 +175,7 @@ def skill_scorer(times: ArrayLike) -> MetricScorer:
     >>> bool(skill_scorer(80.0)(model, train.X, train.y) > 0.2)
     True
     """
-    return MetricScorer("skill_score", partial(_skill, times=_as_grid(times)))
+    return make_scorer("skill_score", _predict, skill_score, times=_as_grid(times))
 
 
 def _as_grid(times: ArrayLike) -> FloatArray:
@@ -173,57 +185,53 @@ def _as_grid(times: ArrayLike) -> FloatArray:
     return check_grid(times)
 
 
-def _predict(estimator: Any, X: Any, times: FloatArray) -> FloatArray:
+def _predict(
+    estimator: Any, X: Any, y: RecurrentEvents, *, times: FloatArray
+) -> FloatArray:
     model, features = find_model(estimator, X, "predict_cumulative")
     return np.asarray(model.predict_cumulative(features, times))
 
 
-def _truth(
+def _predict_with_truth(
     estimator: Any,
     X: Any,
     y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
     *,
     truth: Callable[..., FloatArray],
     times: FloatArray,
-) -> float:
+) -> tuple[FloatArray, FloatArray]:
     true = truth(times, X.X if isinstance(X, Panel) else X)
-    errors = integrated_squared_error(_predict(estimator, X, times), true, times)
-    return -float(np.average(errors, weights=check_weights(sample_weight, len(y))))
+    return _predict(estimator, X, y, times=times), true
+
+
+def _mean_error(
+    y: RecurrentEvents,
+    predicted: tuple[FloatArray, FloatArray],
+    *,
+    times: FloatArray,
+    sample_weight: ArrayLike | None,
+    **others: Any,
+) -> float:
+    errors = integrated_squared_error(*predicted, times)
+    return float(np.average(errors, weights=check_weights(sample_weight, len(y))))
+
+
+def _cover(y: RecurrentEvents, times: FloatArray | None) -> FloatArray:
+    """Return the times given, or some that cover the follow-up."""
+    return np.linspace(y.start.min(), y.end.max(), N_TIMES) if times is None else times
+
+
+def _predict_covered(
+    estimator: Any, X: Any, y: RecurrentEvents, *, times: FloatArray | None
+) -> FloatArray:
+    return _predict(estimator, X, y, times=_cover(y, times))
 
 
 def _observed(
-    estimator: Any,
-    X: Any,
     y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
+    curves: FloatArray,
     *,
     times: FloatArray | None,
-) -> float:
-    grid = np.linspace(y.start.min(), y.end.max(), N_TIMES) if times is None else times
-    curves = _predict(estimator, X, grid)
-    return -observed_l2(y, curves, grid, sample_weight=sample_weight)
-
-
-def _counts(
-    estimator: Any,
-    X: Any,
-    y: RecurrentEvents,
     sample_weight: ArrayLike | None,
-    *,
-    times: FloatArray,
 ) -> float:
-    curves = _predict(estimator, X, times)
-    return -integrated_count_error(y, curves, times, sample_weight=sample_weight)
-
-
-def _skill(
-    estimator: Any,
-    X: Any,
-    y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
-    *,
-    times: FloatArray,
-) -> float:
-    curves = _predict(estimator, X, times)
-    return skill_score(y, curves, times, sample_weight=sample_weight)
+    return observed_l2(y, curves, _cover(y, times), sample_weight=sample_weight)

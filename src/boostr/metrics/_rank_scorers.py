@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.metrics._capture import capture_curve
 from boostr.metrics._checks import check_choice, check_horizon
@@ -17,7 +18,7 @@ from boostr.metrics._concordance import (
     paper_concordance,
     recurrent_concordance,
 )
-from boostr.metrics._scorer import MetricScorer, predict_by
+from boostr.metrics._scorer import MetricScorer, make_scorer, predict_by
 
 __all__ = [
     "capture_scorer",
@@ -61,9 +62,7 @@ def concordance_scorer(
     >>> bool(concordance_scorer(horizon=90.0)(model, train.X, train.y) > 0.8)
     True
     """
-    _check_options(horizon, tied, weights)
-    measure = partial(_common, horizon=horizon, tied=tied, weights=weights)
-    return MetricScorer("recurrent_concordance", measure)
+    return _compare(recurrent_concordance, horizon, tied, weights)
 
 
 def event_concordance_scorer(
@@ -100,9 +99,7 @@ def event_concordance_scorer(
     >>> bool(event_concordance_scorer()(model, train.X, train.y) > 0.6)
     True
     """
-    _check_options(horizon, tied, weights)
-    measure = partial(_at_events, horizon=horizon, tied=tied, weights=weights)
-    return MetricScorer("event_concordance", measure)
+    return _compare(event_concordance, horizon, tied, weights)
 
 
 def paper_concordance_scorer(horizon: float | None = None) -> MetricScorer:
@@ -134,7 +131,7 @@ def paper_concordance_scorer(horizon: float | None = None) -> MetricScorer:
     True
     """
     check_horizon(horizon)
-    return MetricScorer("paper_concordance", partial(_as_paper, horizon=horizon))
+    return make_scorer("paper_concordance", _predict, paper_concordance, horizon=horizon)
 
 
 def capture_scorer(
@@ -172,67 +169,32 @@ def capture_scorer(
     """
     check_horizon(horizon)
     check_choice(per, ("individual", "follow_up"), "per")
-    return MetricScorer("capture_area", partial(_capture, horizon=horizon, per=per))
+    return make_scorer("capture_area", _predict, _capture_area, horizon=horizon, per=per)
 
 
-def _check_options(horizon: float | None, tied: Tied, weights: Weights) -> None:
+def _compare(
+    metric: Callable[..., float], horizon: float | None, tied: Tied, weights: Weights
+) -> MetricScorer:
     check_horizon(horizon)
     check_choice(tied, ("half", "drop", "zero"), "tied")
     check_choice(weights, (None, "ipcw"), "weights")
-
-
-def _common(
-    estimator: Any,
-    X: Any,
-    y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
-    *,
-    horizon: float | None,
-    tied: Tied,
-    weights: Weights,
-) -> float:
-    scores = predict_by(estimator, X, horizon)
-    return recurrent_concordance(
-        y, scores, horizon, tied=tied, weights=weights, sample_weight=sample_weight
+    return make_scorer(
+        metric.__name__, _predict, metric, horizon=horizon, tied=tied, weights=weights
     )
 
 
-def _at_events(
-    estimator: Any,
-    X: Any,
+def _predict(
+    estimator: Any, X: Any, y: RecurrentEvents, *, horizon: float | None, **others: Any
+) -> FloatArray:
+    return predict_by(estimator, X, horizon)
+
+
+def _capture_area(
     y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
+    scores: FloatArray,
     *,
-    horizon: float | None,
-    tied: Tied,
-    weights: Weights,
-) -> float:
-    scores = predict_by(estimator, X, horizon)
-    return event_concordance(
-        y, scores, horizon, tied=tied, weights=weights, sample_weight=sample_weight
-    )
-
-
-def _as_paper(
-    estimator: Any,
-    X: Any,
-    y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
-    *,
-    horizon: float | None,
-) -> float:
-    scores = predict_by(estimator, X, horizon)
-    return paper_concordance(y, scores, horizon, sample_weight=sample_weight)
-
-
-def _capture(
-    estimator: Any,
-    X: Any,
-    y: RecurrentEvents,
-    sample_weight: ArrayLike | None,
-    *,
-    horizon: float | None,
     per: Literal["individual", "follow_up"],
+    sample_weight: ArrayLike | None,
+    **others: Any,
 ) -> float:
-    scores = predict_by(estimator, X, horizon)
     return capture_curve(y, scores, per=per, sample_weight=sample_weight).area

@@ -23,6 +23,7 @@ from boostr.exceptions import (
 __all__ = [
     "MetricScorer",
     "find_model",
+    "make_scorer",
     "predict_by",
     "predict_observed",
     "predict_rates",
@@ -95,6 +96,37 @@ class MetricScorer:
         options = self.measure.keywords if isinstance(self.measure, partial) else {}
         shown = [f"{name}={value!r}" for name, value in options.items()]
         return f"{type(self).__name__}({', '.join([self.name, *shown])})"
+
+
+def make_scorer(
+    name: str,
+    predict: Callable[..., Any],
+    metric: Callable[..., float],
+    *,
+    is_error: bool = False,
+    **options: Any,
+) -> MetricScorer:
+    """Make a scorer of what is predicted and of the metric that judges it.
+
+    Both take all options: ``predict(estimator, X, y, **options)`` and
+    ``metric(y, predicted, sample_weight=…, **options)``. An error counts as negative.
+    """
+    return MetricScorer(name, partial(_judge, predict, metric, is_error, **options))
+
+
+def _judge(
+    predict: Callable[..., Any],
+    metric: Callable[..., float],
+    is_error: bool,
+    estimator: Any,
+    X: Any,
+    y: RecurrentEvents,
+    sample_weight: ArrayLike | None,
+    **options: Any,
+) -> float:
+    predicted = predict(estimator, X, y, **options)
+    found = metric(y, predicted, sample_weight=sample_weight, **options)
+    return -found if is_error else found
 
 
 def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:

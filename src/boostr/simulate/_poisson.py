@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
-from boostr.exceptions import InvalidParameterError
 from boostr.simulate._simulation import (
+    End,
+    Seed,
     Simulation,
+    check_end,
     check_features,
     check_n,
     check_times,
@@ -20,9 +22,6 @@ from boostr.simulate._simulation import (
 )
 
 __all__ = ["dataset_a", "dataset_b", "dataset_c", "dataset_d"]
-
-Seed = int | np.random.Generator | None
-End = float | tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,7 +289,7 @@ def _simulate(
     """
     rng = np.random.default_rng(random_state)
     n = check_n(n)
-    low, high = _check_end(end)
+    low, high = check_end(end)
     features = rng.random((n, 2))
     ends = np.full(n, high) if low == high else rng.uniform(low, high, n)
     times, offsets = _draw_events(law, features, ends, rng)
@@ -315,15 +314,3 @@ def _draw_events(
     times = ends[owner] * uniform ** (1.0 / law.exponent)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return times[np.lexsort((times, owner))], offsets
-
-
-def _check_end(end: End) -> tuple[float, float]:
-    """Return the bounds of the ends of follow-up, equal when everybody has the same."""
-    bounds = np.atleast_1d(np.asarray(end, dtype=np.float64))
-    low, high = float(bounds.flat[0]), float(bounds.flat[-1])
-    if bounds.shape not in {(1,), (2,)} or not 0.0 < low <= high < np.inf:
-        raise InvalidParameterError(
-            "`end` must be a positive number or a pair (low, high) of them, but it is "
-            f"{end!r}.\n\nHint: end=100.0 or end=(50.0, 100.0)."
-        )
-    return low, high

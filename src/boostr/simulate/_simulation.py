@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Simulation"]
 
+Seed = int | np.random.Generator | None
+End = float | tuple[float, float]  # the same for all, or drawn between two
+
 
 class Truth(Protocol):
     """The true cumulative intensity as a function of times and features."""
@@ -86,6 +89,18 @@ def check_n(n: int) -> int:
             "Hint: `n` is the number of individuals to simulate."
         )
     return int(n)
+
+
+def check_end(end: End) -> tuple[float, float]:
+    """Return the bounds of the ends of follow-up, equal when everybody has the same."""
+    bounds = np.atleast_1d(np.asarray(end, dtype=np.float64))
+    low, high = float(bounds.flat[0]), float(bounds.flat[-1])
+    if bounds.shape not in {(1,), (2,)} or not 0.0 < low <= high < np.inf:
+        raise InvalidParameterError(
+            "`end` must be a positive number or a pair (low, high) of them, but it is "
+            f"{end!r}.\n\nHint: end=100.0 or end=(50.0, 100.0)."
+        )
+    return low, high
 
 
 def check_times(times: ArrayLike) -> FloatArray:

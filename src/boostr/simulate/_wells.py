@@ -14,9 +14,10 @@ from boostr._typing import BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 from boostr.simulate._paths import Effect, LinearPaths
-from boostr.simulate._poisson import Seed, _check_end
 from boostr.simulate._simulation import (
+    Seed,
     Simulation,
+    check_end,
     check_features,
     check_n,
     check_times,
@@ -267,7 +268,7 @@ def wells(
            [0.   , 0.05 , 0.1  ]])
     """
     n, n_sensors = check_n(n), _check_n_sensors(n_sensors)
-    low, high = _check_end(end)
+    low, high = check_end(end)
     rng = np.random.default_rng(random_state)
     features = rng.random((n, len(FEATURE_NAMES)))
     ends = np.full(n, high) if low == high else rng.uniform(low, high, n)

@@ -1,0 +1,1 @@
+"""Tables of static features, as estimators take them."""

@@ -1,0 +1,64 @@
+"""Tables of static features: DataFrames as they are, arrays of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, check_target
+from boostr.exceptions import InvalidFeaturesError
+
+__all__ = ["check_rows", "check_table", "is_frame", "to_matrix"]
+
+
+def is_frame(table: Any) -> bool:
+    """Tell whether a table has columns with names and types of their own."""
+    return hasattr(table, "columns") and not isinstance(table, np.ndarray)
+
+
+def check_table(X: Any) -> Any:
+    """Return a DataFrame as it is, anything else as a 2-D array of any type.
+
+    There may be no features at all: then there are individuals, or their sensors, alone.
+    """
+    if isinstance(X, RecurrentEvents):
+        raise InvalidFeaturesError(
+            "`X` must be a table of features, but it is a RecurrentEvents.\n\n"
+            "Hint: the order is fit(X, y)."
+        )
+    if is_frame(X):
+        return X
+    return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+
+
+def check_rows(y: object, n_rows: int, hint: str) -> RecurrentEvents:
+    """Return the target if it is one history per row of features."""
+    events = check_target(y)
+    if len(events) != n_rows:
+        raise InvalidFeaturesError(
+            f"`X` must have one row per individual, but it has {n_rows} rows for "
+            f"{len(events)} individuals.\n\nHint: {hint}"
+        )
+    return events
+
+
+def to_matrix(table: Any, hint: str) -> FloatArray:
+    """Return a table of numbers as an array of them; NaN is missing."""
+    try:
+        values = check_array(
+            table,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+            ensure_min_features=0,
+        )
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise InvalidFeaturesError(
+            f"Features must be numbers or categories, but {error}.\n\nHint: {hint}"
+        ) from error
+    return np.asarray(values)

@@ -1,0 +1,81 @@
+"""Histories and sensors up to a time, and times as the user gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.data._events import RecurrentEvents
+from boostr.data._flat import offsets_of, owners_of
+from boostr.data._times import MICROSECONDS, as_stamp, to_numbers
+from boostr.data._trajectories import Trajectories
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["clip", "clip_sensors", "read_times"]
+
+
+def clip(
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray
+) -> tuple[RecurrentEvents, PositionArray]:
+    """Return what is observed in (start, stop], one window each, and of whom."""
+    n = len(y)
+    owner = owners_of(y.window_offsets)
+    begin = np.maximum(y.window_start, start[owner])
+    end = np.minimum(y.window_stop, stop[owner])
+    is_seen = end > begin
+    n_windows = np.bincount(owner[is_seen], minlength=n)
+    rows = np.flatnonzero(n_windows)
+    who = y.event_owner
+    happens = (y.times > start[who]) & (y.times <= stop[who])
+    n_events = np.bincount(who[happens], minlength=n)
+    part = y._with(
+        times=y.times[happens],
+        costs=y.costs[happens],
+        event_offsets=offsets_of(n_events[rows]),
+        window_start=begin[is_seen],
+        window_stop=end[is_seen],
+        window_offsets=offsets_of(n_windows[rows]),
+        ids=y.ids[rows],
+    )
+    return part, rows
+
+
+def clip_sensors(sensors: Trajectories, stop: FloatArray) -> Trajectories:
+    """Return the samples that were taken up to a time, one for each individual."""
+    owner = owners_of(sensors.offsets)
+    is_known = sensors.times <= stop[owner]
+    return sensors._with(
+        times=sensors.times[is_known],
+        values=np.ascontiguousarray(sensors.values[:, is_known]),
+        offsets=offsets_of(np.bincount(owner[is_known], minlength=len(sensors))),
+    )
+
+
+def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
+    """Return one time per individual, on the axis of the histories."""
+    values = _read_stamps(y, time, name)
+    if values.ndim > 1 or values.size not in {1, len(y)} or np.isnan(values).any():
+        raise InvalidParameterError(
+            f"`{name}` must be one time, or one for each of the {len(y)} individuals, and "
+            f"none may be missing, but its shape is {values.shape}."
+        )
+    return np.broadcast_to(values.ravel(), (len(y),)).copy()
+
+
+def _read_stamps(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
+    """Return times as numbers; time stamps are counted from the origin."""
+    given: AnyArray = np.asarray(time)
+    if given.dtype.kind in "fiu":
+        return given.astype(np.float64)
+    if y.origin is None or y.time_unit not in MICROSECONDS:
+        raise InvalidParameterError(
+            f"`{name}` must be a number, or one per individual, but it is {time!r} and the "
+            "histories do not count time from a known date.\n\n"
+            "Hint: RecurrentEvents.from_long reads tables of time stamps."
+        )
+    stamps = np.array(
+        [as_stamp(moment, name) for moment in given.ravel()], "datetime64[us]"
+    )
+    return to_numbers(stamps.reshape(given.shape), y.origin, y.time_unit)
