@@ -9,7 +9,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile(
     "boostr",
     deadline=None,  # the first call of a kernel compiles it
-    max_examples=40,
+    # Plain Python is a hundred times slower, and sees the same inputs once more.
+    max_examples=10 if "NUMBA_DISABLE_JIT" in os.environ else 40,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

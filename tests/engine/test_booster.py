@@ -235,6 +235,7 @@ def test_the_first_tree_can_be_the_mean_taken_in_full(rng):
     assert_allclose(booster.theta, mean)
 
 
+@pytest.mark.slow  # without the compiler
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_threads_that_share_the_search_give_the_same_bits(rng, n_threads):
     problem = make_problem(rng, 60, "spline")
