@@ -1,6 +1,17 @@
 """Estimators with the interface of scikit-learn."""
 
 from boostr.estimators._boostr import BoostR
+from boostr.estimators._forecast_results import (
+    CurveBand,
+    FleetForecast,
+    ForecastCalibration,
+)
 from boostr.estimators._static import StaticTransformer
 
-__all__ = ["BoostR", "StaticTransformer"]
+__all__ = [
+    "BoostR",
+    "CurveBand",
+    "FleetForecast",
+    "ForecastCalibration",
+    "StaticTransformer",
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -15,10 +17,13 @@ from boostr.basis import Basis
 from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
-from boostr.estimators._out_of_fold import OutOfFoldPredictor
+from boostr.estimators._forecast import Forecaster
+from boostr.estimators._frailty import learn_frailty
 from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget_if_interrupted
 from boostr.estimators._results import describe_results
+from boostr.estimators._resuming import EarlierTrees, open_log
+from boostr.estimators._saving import Savable, register_estimator
 from boostr.estimators._sensors import SensorLayout, split_panel
 from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
 from boostr.estimators._statistics import compute_statistics
@@ -27,7 +32,7 @@ from boostr.estimators._training_data import TrainingData, check_training_data
 __all__ = ["BoostR"]
 
 
-class BoostR(OutOfFoldPredictor):
+class BoostR(Savable, Forecaster):
     """Gradient boosted trees for recurrent events.
 
     Learns from event histories, static features and sensors how many events an individual
@@ -114,6 +119,10 @@ default="constant"
         Threads; all of them by default. Results do not depend on it.
     verbose : int, default=0
         1 shows a progress bar with the validation loss.
+    warm_start : bool, default=False
+        Whether another `fit` to the same data keeps the trees there are and adds those that
+        are missing to `n_estimators`; with `validation=None` only. With the same seed the
+        result is that of growing all trees at once.
 
     Attributes
     ----------
@@ -132,6 +141,12 @@ default="constant"
     sensor_usefulness_ : dict or None
         For each sensor the rise of the held-out loss per individual when its effects are
         left out, and the standard error of that; None without sensors or validation.
+    frailty_variance_ : float
+        Variance of what individuals do relative to their out-of-fold predictions, beyond
+        chance; see `forecast`. Without validation relative to their own, which is too low.
+    frailty_half_life_ : float
+        Time after which an individual's history counts half; infinite where all of it
+        counts.
     ensemble_ : boostr.Ensemble
         Clock, functions of time, bins and trees.
     clock_ : object
@@ -191,6 +206,7 @@ default="constant"
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -219,6 +235,7 @@ default="constant"
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     @classmethod
     def paper(
@@ -276,6 +293,8 @@ default="constant"
         y: RecurrentEvents,
         Z: Trajectories | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn the trees.
 
@@ -291,6 +310,9 @@ default="constant"
             there are no ids.
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
+        checkpoint : str or path, default=None
+            A file for the trees on the way, every few seconds. The same call, after it was
+            stopped, goes on from there and ends with the same model to the bit.
 
         Returns
         -------
@@ -298,11 +320,12 @@ default="constant"
             The fitted estimator itself.
         """
         check_params(self.get_params(deep=False))
+        earlier = EarlierTrees.take(self)
         self._forget()
         with (
             forget_if_interrupted(self._forget),
             use_threads(self.n_jobs) as n_threads,
-            self._progress(has_sensors=Z is not None or isinstance(X, Panel)) as progress,
+            self._progress(Z is not None or isinstance(X, Panel)) as progress,
         ):
             data = self._check_data(X, y, Z, sample_weight)
             progress.announce("statistics")
@@ -322,9 +345,11 @@ default="constant"
             )
             shapes = list_shapes(vars(self), has_sensors=data.sensors is not None)
             term = proportional_term(prepared.basis)
-            trained = train(task, shapes, self._scheme(), term)
-        for name, value in describe_results(prepared, mapper, trained, data).items():
-            setattr(self, name, value)
+            earlier.check(self, prepared, mapper)
+            with open_log(vars(self), task, checkpoint, earlier) as log:
+                trained = train(replace(task, log=log), shapes, self._scheme(), term)
+            self.__dict__.update(describe_results(prepared, mapper, trained, data))
+            self.__dict__.update(learn_frailty(self, data))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -341,17 +366,6 @@ default="constant"
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _progress(self, *, has_sensors: bool) -> Progress:
-        n_runs = 1
-        if self.validation is not None:
-            # One more than the shapes: the best one with all terms, or all features; and a
-            # first run that judges features and sensors.
-            n_shapes = len(list_shapes(vars(self), has_sensors=has_sensors))
-            n_runs = n_shapes + (2 if has_sensors else 1)
-        return Progress(
-            is_shown=self.verbose > 0, n_runs=n_runs, n_rounds=self.n_estimators
-        )
-
     def _check_data(
         self,
         X: Any,
@@ -367,6 +381,10 @@ default="constant"
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
         return check_training_data(table, self.encoder_, y, sensors, sample_weight)
 
+    def _progress(self, has_sensors: bool) -> Progress:
+        shapes = list_shapes(vars(self), has_sensors=has_sensors)
+        return Progress.of_fit(vars(self), len(shapes), has_sensors=has_sensors)
+
     def _find_bins(self, data: TrainingData) -> BinMapper:
         return BinMapper.from_quantiles(
             data.features,
@@ -377,3 +395,6 @@ default="constant"
 
     def _scheme(self) -> Validation:
         return Validation(self.validation, self.n_folds, self.average_folds)
+
+
+register_estimator(BoostR)

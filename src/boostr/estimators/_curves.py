@@ -364,6 +364,10 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         warn_of_strange(count_strange(basis, given, used))
         return used
 
-    def _coefficients(self, features: FloatArray) -> FloatArray:
+    def _coefficients(
+        self, features: FloatArray, ensemble: Ensemble | None = None
+    ) -> FloatArray:
+        """Return the coefficients of individuals by the model, or by a part of it."""
+        ensemble = self.ensemble_ if ensemble is None else ensemble
         with use_threads(self.n_jobs) as n_threads:
-            return self.ensemble_.coefficients(features, n_threads)
+            return ensemble.coefficients(features, n_threads)

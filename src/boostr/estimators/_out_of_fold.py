@@ -7,10 +7,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import FloatArray
+from boostr.basis import Clock
 from boostr.data import Trajectories
 from boostr.estimators._checks import check_times
 from boostr.estimators._curves import CurvePredictor
-from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
 
 __all__ = ["OutOfFoldPredictor"]
 
@@ -19,6 +24,9 @@ class OutOfFoldPredictor(CurvePredictor):
     """Curves of training individuals from the folds that held them out."""
 
     out_of_fold_coefficients_: FloatArray | None
+    n_fold_models_: int
+    clock_variants_: list[Clock]
+    n_folds: int
 
     def predict_out_of_fold(
         self, times: ArrayLike, Z: Trajectories | None = None
@@ -41,12 +49,8 @@ class OutOfFoldPredictor(CurvePredictor):
         """
         check_is_fitted(self)
         checked = check_times(times)
-        if self.out_of_fold_coefficients_ is None:
-            raise InvalidParameterError(
-                "Out-of-fold predictions need validation, but this model was fitted "
-                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
-            )
-        known = ~np.isnan(self.out_of_fold_coefficients_[:, 0])
+        theta = self._training_coefficients()
+        known = ~np.isnan(theta[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
         sensors = self._check_sensors(Z)
         if sensors is not None and len(sensors) != len(known):
@@ -55,6 +59,21 @@ class OutOfFoldPredictor(CurvePredictor):
                 f"{len(sensors)} for {len(known)}.\n\nHint: pass what `fit` was given."
             )
         sensors = None if sensors is None else sensors[known]
-        curves = self._curves(self.out_of_fold_coefficients_[known], sensors)
+        curves = self._curves(theta[known], sensors)
         result[known] = curves.values(self.clock_.read(checked))
         return result
+
+    def _training_coefficients(self, n: int | None = None) -> FloatArray:
+        """Return the coefficients of the training individuals, of whom ``n`` are given."""
+        theta = self.out_of_fold_coefficients_
+        if theta is None:
+            raise InvalidParameterError(
+                "Out-of-fold predictions need validation, but this model was fitted "
+                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
+            )
+        if n is not None and n != len(theta):
+            raise InvalidEventsError(
+                "Out-of-fold predictions are those of the training individuals, but there "
+                f"are {n} in the place of {len(theta)}.\n\nHint: pass what `fit` was given."
+            )
+        return theta

@@ -82,6 +82,7 @@ _RULES: Mapping[str, _Number | _Choice] = {
     "monotone": _Choice((True, False)),
     "n_jobs": _Number(-64, is_whole=True, words=(None,)),
     "verbose": _Number(0, is_whole=True),
+    "warm_start": _Choice((True, False)),
 }
 
 
@@ -97,6 +98,12 @@ def check_params(params: Mapping[str, Any]) -> None:
             "`n_jobs` must not be 0.\n\nHint: None or -1 uses all threads, 1 a single one."
         )
     _check_validation(params["validation"])
+    if params["warm_start"] and params["validation"] is not None:
+        raise InvalidParameterError(
+            "`warm_start` needs validation=None, but `validation` is "
+            f"{params['validation']!r}, which picks the number of trees itself.\n\n"
+            "Hint: a larger `n_estimators` from the start; validation ends early."
+        )
 
 
 def _check_validation(value: object) -> None:

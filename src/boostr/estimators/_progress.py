@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -35,6 +35,17 @@ class Progress:
             self._bar = tqdm.tqdm(
                 total=n_runs * n_rounds, mininterval=0.2, bar_format=_FORMAT
             )
+
+    @classmethod
+    def of_fit(cls, params: Mapping[str, Any], n_shapes: int, *, has_sensors: bool) -> Self:
+        """Return the bar of a fit with some parameters, where so many shapes are tried."""
+        n_runs = 1
+        if params["validation"] is not None:
+            # Two more than the shapes: the best one with all terms, or all features, and
+            # one that judges features and sensors.
+            n_runs = n_shapes + (2 if has_sensors or n_shapes > 1 else 1)
+        is_shown = params["verbose"] > 0
+        return cls(is_shown=is_shown, n_runs=n_runs, n_rounds=params["n_estimators"])
 
     def __enter__(self) -> Self:
         return self

@@ -10,11 +10,15 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
-from boostr.basis import FittedSensorBasis
+from boostr.basis import CalendarClock, Clock, FittedSensorBasis, OperationalClock
 from boostr.estimators._statistics import Prepared
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["describe_results"]
+
+_N_GROUPS = 10
+_LEAST = 20  # individuals that make a clock
+_MOST = 20_000  # individuals that are enough for it
 
 
 def describe_results(
@@ -30,10 +34,12 @@ def describe_results(
     return {
         "clock_": prepared.clock,
         "reference_clock_": prepared.reference_clock,
+        "clock_variants_": _vary_clock(prepared.clock, data),
         "horizon_": prepared.horizon,
         "time_unit_": data.events.time_unit,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,
+        "n_fold_models_": len(trained.members) // max(int(np.sum(trained.weights > 0)), 1),
         "feature_importances_": scaled / total if total > 0 else scaled,
         "feature_gains_": gains,
         "split_counts_": counts,
@@ -42,6 +48,25 @@ def describe_results(
         "validation_results_": _describe_runs(trained),
         "out_of_fold_coefficients_": trained.spread_out_of_fold(data.is_used),
     }
+
+
+def _vary_clock(clock: Clock, data: TrainingData) -> list[Clock]:
+    """Return the clock as each of ten groups of individuals would leave it, gone missing.
+
+    Forecasts of a fleet need to know how far the common course of time is known. There are
+    none where the clock is the calendar, or groups are too small.
+    """
+    if isinstance(clock, CalendarClock):
+        return []
+    rows = np.arange(len(data.events))[:: -(-len(data.events) // _MOST)]
+    groups = [rows[np.arange(len(rows)) % _N_GROUPS != group] for group in range(_N_GROUPS)]
+    clocks = [
+        OperationalClock.from_events(data.events[group], data.weights[group])
+        for group in groups
+        if len(group) >= _LEAST
+    ]
+    is_sound = all(isinstance(one, OperationalClock) for one in clocks)
+    return clocks if is_sound else []
 
 
 def _describe_runs(trained: Trained) -> list[dict[str, Any]]:

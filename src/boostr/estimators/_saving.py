@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from boostr.basis import FittedSensorBasis
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
 from boostr.estimators._sensors import SensorLayout
@@ -72,6 +75,45 @@ class Savable:
         """
         check_is_fitted(self)
         return trees_frame(self, backend=backend)
+
+    def report(
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        Z: Trajectories | None = None,
+        *,
+        path: str | os.PathLike[str] = "report.html",
+        horizon: float | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write a page on a fleet: who is at risk, why, and how good the model is.
+
+        Parameters
+        ----------
+        X, y, Z
+            Features, histories up to the present, and sensors of the individuals.
+        path : str or path, default="report.html"
+            The file, one page that opens without a network.
+        horizon : float, default=None
+            Length of the time ahead; by default as long as the longest follow-up of
+            training.
+        **options
+            Passed to `boostr.report.fleet_report`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        See Also
+        --------
+        boostr.report.fleet_report : Says what is on the page.
+        """
+        check_is_fitted(self)
+        # Reports stand above the estimators and need other packages: look them up late.
+        room: Any = importlib.import_module("boostr.report")
+        page: Path = room.fleet_report(self, X, y, Z, path=path, horizon=horizon, **options)
+        return page
 
 
 def register_estimator(cls: type) -> None:

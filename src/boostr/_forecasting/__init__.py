@@ -1,0 +1,1 @@
+"""Numbers behind forecasts: frailties, counts and waiting times."""

@@ -1,0 +1,106 @@
+"""The models of the folds, one by one: how far they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boostr._typing import FloatArray, PositionArray
+from boostr.basis import Clock
+from boostr.data import Trajectories
+
+if TYPE_CHECKING:
+    from boostr.estimators._curves import Curves
+    from boostr.estimators._out_of_fold import OutOfFoldPredictor
+
+__all__ = ["Expect", "FoldCurves"]
+
+# Expected events of individuals (rows) in windows (start, stop].
+Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
+
+
+class FoldCurves:
+    """Curves of individuals by the averaged model and by the model of every fold.
+
+    The models of ``k`` folds are those of a jackknife that leaves out a share of the
+    individuals: the variance of their average is about ``k - 1`` times the mean squared
+    distance from it.
+    """
+
+    def __init__(
+        self,
+        model: OutOfFoldPredictor,
+        features: FloatArray,
+        sensors: Trajectories | None = None,
+        theta: FloatArray | None = None,
+    ) -> None:
+        thetas = _fold_coefficients(model, features)
+        if theta is None:
+            theta = np.mean(thetas, axis=0)
+        self.theta = theta
+        self.clock: Clock = model.clock_
+        self.average: Curves = model._curves(theta, sensors)
+        # Straight sums of the trees: a single fold need not be monotone.
+        self._folds = [
+            model.ensemble_.curves(one, sensors, monotone=False) for one in thetas
+        ]
+        self._n_left_out = min(model.n_folds, len(thetas)) - 1
+        self._other_clocks = model.clock_variants_
+
+    def read(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the cumulative intensity of individuals, each at a time."""
+        return self.average.values_at(rows, self.clock.read(times))
+
+    def expect(
+        self, rows: PositionArray, start: FloatArray, stop: FloatArray
+    ) -> FloatArray:
+        """Return the expected number of events of individuals, each in a window."""
+        return self.read(rows, stop) - self.read(rows, start)
+
+    def expect_by_fold(
+        self, rows: PositionArray, start: FloatArray, stop: FloatArray
+    ) -> FloatArray:
+        """Return the same by the model of every fold, (n_folds, k)."""
+        return np.stack([expect(rows, start, stop) for expect in self.by_fold()])
+
+    def by_fold(self) -> list[Expect]:
+        """Return how every fold expects events."""
+        return [partial(_expect, fold, self.clock) for fold in self._folds]
+
+    def by_clock(self) -> list[Expect]:
+        """Return how the model expects events on clocks of other individuals."""
+        return [partial(_expect, self.average, clock) for clock in self._other_clocks]
+
+    def variance(self, by_fold: FloatArray) -> FloatArray:
+        """Return the variance of averages over the folds; 0 with a single model."""
+        return np.asarray(self._n_left_out * np.var(by_fold, axis=0))
+
+
+def _expect(
+    curves: Curves,
+    clock: Clock,
+    rows: PositionArray,
+    start: FloatArray,
+    stop: FloatArray,
+) -> FloatArray:
+    begin, end = clock.read(start), clock.read(stop)
+    return np.asarray(curves.values_at(rows, end) - curves.values_at(rows, begin))
+
+
+def _fold_coefficients(model: OutOfFoldPredictor, features: FloatArray) -> list[FloatArray]:
+    n_models = model.n_fold_models_
+    if n_models == 1:
+        return [model._coefficients(features)]
+    ensemble = model.ensemble_
+    thetas = []
+    for fold in range(n_models):
+        members = tuple(
+            replace(member, weight=member.weight * n_models)
+            for member in ensemble.members[fold::n_models]
+        )
+        thetas.append(model._coefficients(features, replace(ensemble, members=members)))
+    return thetas

@@ -1,0 +1,268 @@
+"""Forecasts of individuals with a history: how many events, when the next, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._forecasting.counts import Counts
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators._forecast_checks import (
+    check_level,
+    check_share,
+    check_whole,
+    interval_level,
+)
+from boostr.estimators._forecast_results import (
+    FleetForecast,
+    ForecastCalibration,
+)
+from boostr.estimators._forecast_table import make_forecast_table
+from boostr.estimators._futures import FuturePredictor, make_generator
+from boostr.estimators._outlook import HistorySensors, look_ahead
+from boostr.estimators._paths import draw_histories, moments_of_paths
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["Forecaster"]
+
+Intervals = Literal["frailty", "conformal"] | ForecastCalibration
+
+
+class Forecaster(FuturePredictor):
+    """Forecasts from a fitted ensemble and what individuals did so far."""
+
+    def forecast(  # noqa: PLR0913 - all but the first six are by name
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Trajectories | HistorySensors | None = None,
+        future: Trajectories | None = None,
+        level: float = 0.9,
+        *,
+        now: Any = None,
+        k: int = 1,
+        quantiles: Sequence[float] = (),
+        own_history: bool = True,
+        intervals: Intervals = "frailty",
+        n_paths: int = 200,
+        random_state: Any = 0,
+    ) -> Any:
+        """Forecast the events of each individual in the time after its own present.
+
+        What an individual did so far counts: one with more events than predicted is
+        expected to go on like that, the more so the longer it was observed and the more
+        training individuals differed from their predictions (see Notes).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features, or a `Panel` of features and sensors.
+        y : RecurrentEvents, default=None
+            Histories of the same individuals. None forecasts new individuals.
+        horizon : float or array-like of shape (n,), default=None
+            Length of the time ahead, the same for all or one each; by default as long as
+            the longest follow-up of training.
+        Z : Trajectories or callable, default=None
+            Sensors, for a model that was fitted with them. What they show after `now` is
+            not looked at. Sensors that follow from the events, such as the time since the
+            last one, come as a function ``Z(y, until)`` of histories and of the times to
+            reach; futures are then drawn, so that events that may come count.
+        future : Trajectories, default=None
+            What the sensors will show after `now`, all or some of them; by default the last
+            values hold.
+        level : float, default=0.9
+            Probability of the intervals, above 0 and below 1.
+        now : float, time stamp or array-like of shape (n,), default=None
+            Present of the individuals: what came later is not looked at. By default the
+            end of follow-up of each, or 0 without histories.
+        k : int, default=1
+            Number of events whose probability is asked for.
+        quantiles : sequence of float, default=()
+            Further quantiles of the time to the next event, beside the median.
+        own_history : bool, default=True
+            Whether forecasts are updated by the histories; if not, these only tell `now`.
+        intervals : {"frailty", "conformal"} or ForecastCalibration, default="frailty"
+            Intervals of the frailty model, or such that are calibrated on forecasts of
+            other individuals; see Notes.
+        n_paths : int, default=200
+            Futures drawn for each individual, where `Z` is a function.
+        random_state : int, RandomState or None, default=0
+            Seed of these futures.
+
+        Returns
+        -------
+        DataFrame
+            From polars if `X` is, else from pandas if that is installed. One row per
+            individual, the highest expected number first:
+
+            - ``id``, and ``now`` (a time stamp where histories have them);
+            - ``expected``: expected number (or cost) of events in the time ahead;
+            - ``probability`` of at least `k` events;
+            - ``lower``, ``upper``: prediction interval of the number (or cost);
+            - ``next_event_median``: time from now by which the next event has happened with
+              probability one half, infinite if that is never so; further quantiles as
+              ``next_event_q10`` and so on;
+            - ``frailty``: what the history multiplies the prediction by, 1 without one.
+
+        See Also
+        --------
+        forecast_fleet : The total, with an interval of its own.
+        predict_next_event : Quantiles of the time to the next event alone.
+
+        Notes
+        -----
+        The rate of an individual is its predicted rate times a frailty, a gamma variable
+        with mean 1 and variance `frailty_variance_`, to which the relative variance of the
+        prediction comes, as the models of the folds disagree. After ``n`` events, where
+        ``m`` were predicted, the frailty's mean is ``(1 / v + n) / (1 / v + m)``. Only
+        the time under observation counts, and it does not matter if observation ends
+        because of the events. With a finite `frailty_half_life_` the past fades. Costs of
+        events are taken as independent of frailties, and count in units that make their
+        variance equal to their mean.
+
+        Counts are negative binomial then. An interval holds the most probable numbers: the
+        next one enters as long as the probability so far and half of its own do not exceed
+        the level. Over many individuals it covers about the level; for a single
+        one with few expected events it can only cover more or less than that (0.1 events
+        expected: 0 alone covers 0.905, and 0 to 1 covers 0.995).
+
+        ``intervals="conformal"`` takes, in the place of the level, the level at which
+        forecasts of training individuals, made at half of their follow-up for the rest of
+        it by models that have not seen them, held as often as asked for. Coverage of at
+        least the level is guaranteed on average over individuals that are exchangeable with
+        the training individuals and forecast in that way; for other windows pass what
+        `calibrate_forecast` returns.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.forecast(fleet.X, fleet.y, horizon=20).columns[:4].tolist()
+        ['id', 'now', 'expected', 'probability']
+        """
+        check_is_fitted(self)
+        check_level(level)
+        chosen = interval_level(intervals, level, self.forecast_scores_)
+        check_whole(k, "k")
+        present, stop = self._present(X, y, horizon, Z, future, now)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        expected = outlook.expect(stop)
+        counts = outlook.count(expected, frailties)
+        occurring = outlook.occur(expected, frailties)
+        if callable(present.sensors):
+            rng = make_generator(random_state)
+            paths = draw_histories(
+                self, outlook, present, stop, check_whole(n_paths, "n_paths"), rng
+            )
+            occurring = moments_of_paths(paths, n_paths)
+            ratio = outlook.costs.mean / outlook.costs.unit
+            counts = Counts(occurring.mean * ratio, occurring.dispersion)
+        lower, upper = counts.interval(chosen)
+        unit = outlook.costs.unit
+        columns = {
+            "expected": counts.mean * unit,
+            "probability": occurring.exceed(k),
+            "lower": lower * unit,
+            "upper": upper * unit,
+            "next_event_median": outlook.wait(0.5, frailties),
+            **{
+                f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
+                for share in quantiles
+            },
+            "frailty": frailties.mean,
+        }
+        return make_forecast_table(X, present, columns)
+
+    def forecast_fleet(
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Trajectories | None = None,
+        future: Trajectories | None = None,
+        level: float = 0.9,
+        *,
+        now: Any = None,
+        own_history: bool = True,
+    ) -> FleetForecast:
+        """Forecast how many events all individuals together will have.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, level, now, own_history
+            As in `forecast`; `Z` must be given as Trajectories.
+
+        Returns
+        -------
+        FleetForecast
+            Expected number and interval. Errors that all individuals share do not average
+            out: the interval is as wide as the models of the folds, and clocks of parts of
+            the training individuals, disagree about the total. A change that hits
+            everybody, and that no history has shown, is not in it.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        if callable(Z):
+            raise InvalidParameterError(
+                "`forecast_fleet` needs sensors as Trajectories, but `Z` is a function."
+                "\n\nHint: the sum of forecast(…)['expected'] is the expected total; "
+                "simulate(…) draws futures."
+            )
+        present, stop = self._present(X, y, horizon, Z, future, now)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        by_fold = outlook.expect_by_fold(stop)
+        frailties = outlook.frailties(by_fold)
+        counts = outlook.count(outlook.expect(stop), frailties)
+        unit = outlook.costs.unit
+        total = float(counts.mean.sum())
+        excess = float(np.sum(counts.dispersion * counts.mean**2))
+        excess += outlook.shared_variance(stop, by_fold) / unit**2
+        dispersion = excess / total**2 if total > 0.0 else 0.0
+        fleet = Counts(np.array([total]), np.array([dispersion]))
+        lower, upper = fleet.interval(level)
+        return FleetForecast(
+            total * unit, float(lower[0]) * unit, float(upper[0]) * unit, level, len(stop)
+        )
+
+    def predict_next_event(
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        quantiles: float | Sequence[float] = 0.5,
+        Z: Trajectories | HistorySensors | None = None,
+        future: Trajectories | None = None,
+        *,
+        now: Any = None,
+        own_history: bool = True,
+    ) -> FloatArray:
+        """Predict the time from each individual's present to its next event.
+
+        Parameters
+        ----------
+        X, y, Z, future, now, own_history
+            As in `forecast`.
+        quantiles : float or sequence of float, default=0.5
+            Probabilities, above 0 and below 1, by which the event has happened.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, m) for several quantiles
+            Times from now; infinite where the event does not happen with that probability
+            within 100 times the longest follow-up of training.
+        """
+        check_is_fitted(self)
+        present, stop = self._present(X, y, None, Z, future, now)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        shares = [check_share(share) for share in np.atleast_1d(quantiles)]
+        waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
+        return waits[:, 0] if np.ndim(quantiles) == 0 else waits

@@ -1,0 +1,54 @@
+"""Forecasts as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray
+from boostr.data import Panel
+from boostr.data._frames import make_table
+from boostr.data._times import MICROSECONDS, to_stamps
+from boostr.estimators._outlook import Present
+
+__all__ = ["make_forecast_table"]
+
+
+def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
+    """Return one row per individual, sorted by risk, in the library that `X` is from."""
+    order = np.argsort(-columns["expected"], kind="stable")
+    ids = _ids(present)[order]
+    table: dict[str, Any] = {
+        # Lists let both libraries find the type of ids that NumPy calls objects.
+        "id": ids.tolist() if ids.dtype.kind == "O" else ids,
+        "now": _moments(present)[order],
+    }
+    table |= {name: values[order] for name, values in columns.items()}
+    return make_table(table, _backend(X.X if isinstance(X, Panel) else X))
+
+
+def _ids(present: Present) -> AnyArray:
+    if present.target is not None:
+        return present.target.ids
+    index = getattr(present.table, "index", None)  # of a table from pandas
+    if index is None or callable(index):
+        return np.arange(len(present))
+    return np.asarray(index)
+
+
+def _moments(present: Present) -> AnyArray:
+    """Return the presents, as time stamps where histories have them."""
+    target = present.target
+    if target is None or target.origin is None or target.time_unit not in MICROSECONDS:
+        return present.now
+    return to_stamps(present.now, target.origin, target.time_unit)
+
+
+def _backend(X: Any) -> str | None:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return "polars" if frame.implementation.is_polars() else "pandas"

@@ -1,0 +1,151 @@
+"""Frailties of the training individuals, from predictions by models that left them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import (
+    N_CELLS,
+    Frailties,
+    FrailtyLaw,
+    Histories,
+    cut_windows,
+    fit_frailty,
+    sum_by_owner,
+)
+from boostr._typing import FloatArray, PositionArray
+from boostr.data import RecurrentEvents
+from boostr.data._clip import clip
+from boostr.data._flat import owners_of
+from boostr.estimators._folds import Expect, FoldCurves
+from boostr.estimators._training_data import TrainingData
+
+if TYPE_CHECKING:
+    from boostr.estimators._out_of_fold import OutOfFoldPredictor
+
+__all__ = ["Costs", "learn_frailty", "relative_variance", "score_windows", "sum_histories"]
+
+_MOST = 4000  # individuals that frailties are fitted to
+_MOST_VARIABLE = 10.0  # relative variance of a prediction beyond which it says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What an event costs: mean and mean square; both 1 where events are counted.
+
+    Costs over ``unit`` have a variance as large as their mean, as counts have, if the
+    costs of events are independent of each other and of when they happen.
+    """
+
+    mean: float
+    square: float
+
+    @classmethod
+    def of(cls, events: RecurrentEvents) -> Costs:
+        """Return the moments of the events' costs."""
+        if not events.has_costs or not events.costs.sum() > 0.0:
+            return cls(1.0, 1.0)
+        return cls(float(events.costs.mean()), float(np.mean(events.costs**2)))
+
+    @property
+    def unit(self) -> float:
+        """Cost that counts as one event where variances matter."""
+        return self.square / self.mean
+
+
+def learn_frailty(model: OutOfFoldPredictor, data: TrainingData) -> dict[str, Any]:
+    """Return what forecasts need to know of the training individuals, by name."""
+    theta = model.out_of_fold_coefficients_
+    costs = Costs.of(data.events)
+    if theta is None:  # no validation: how well training individuals are fitted must do
+        known = np.arange(len(data.events))
+    else:
+        theta = theta[data.is_used]
+        known = np.flatnonzero(~np.isnan(theta[:, 0]))
+    known = known[:: -(-len(known) // _MOST)]
+    events, weights = data.events[known], data.weights[known]
+    sensors = None if data.sensors is None else data.sensors[known]
+    features = data.features[known]
+    curves = FoldCurves(model, features, sensors, None if theta is None else theta[known])
+    cell = float(events.window_stop.max() - events.window_start.min()) / N_CELLS
+    rows = np.arange(len(events))
+    histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
+    owner = owners_of(events.window_offsets)
+    windows = curves.expect_by_fold(owner, events.window_start, events.window_stop)
+    totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
+    spread = relative_variance(curves, totals)
+    law = fit_frailty(histories, cell, spread, weights)
+    middle = 0.5 * (events.start + events.end)
+    scores = score_windows(curves, events, middle, law, spread, costs)
+    return {
+        "frailty_variance_": law.variance,
+        "frailty_half_life_": law.half_life,
+        "cost_moments_": np.array([costs.mean, costs.square]),
+        "forecast_scores_": np.sort(scores),
+    }
+
+
+def sum_histories(
+    expect: Expect,
+    events: RecurrentEvents,
+    rows: PositionArray,
+    entry: FloatArray,
+    cell: float,
+    costs: Costs,
+) -> Histories:
+    """Return events and expectations of individuals ``rows`` among all, in pieces.
+
+    ``entry`` has one time for each of all; those without events or windows have an empty
+    history.
+    """
+    owner = rows[owners_of(events.window_offsets)]
+    pieces = cut_windows(owner, events.window_start, events.window_stop, cell)
+    expected = expect(pieces.owner, pieces.start, pieces.stop) / costs.unit
+    return Histories(
+        entry,
+        pieces,
+        np.maximum(expected, 0.0),
+        rows[events.event_owner],
+        events.times,
+        events.costs / costs.unit,
+    )
+
+
+def relative_variance(curves: FoldCurves, by_fold: FloatArray) -> FloatArray:
+    """Return the variance of predictions over their squares."""
+    mean = np.mean(by_fold, axis=0)
+    variance = curves.variance(by_fold)
+    share = np.divide(
+        variance, mean**2, out=np.zeros_like(mean), where=(mean > 0.0) & (variance > 0.0)
+    )
+    return np.minimum(share, _MOST_VARIABLE)
+
+
+def score_windows(
+    curves: FoldCurves,
+    events: RecurrentEvents,
+    now: FloatArray,
+    law: FrailtyLaw,
+    spread: FloatArray,
+    costs: Costs,
+) -> FloatArray:
+    """Score what was observed after a time against forecasts made at it.
+
+    One score for every individual that was observed after it.
+    """
+    before, rows_before = clip(events, np.full(len(events), -np.inf), now)
+    after, rows = clip(events, now, np.full(len(events), np.inf))
+    entry = np.minimum(events.start, now)
+    histories = sum_histories(curves.expect, before, rows_before, entry, law.cell, costs)
+    frailties = Frailties.posterior(histories, now, law.variance + spread, law.fading)
+    owner = rows[owners_of(after.window_offsets)]
+    windows = curves.expect(owner, after.window_start, after.window_stop) / costs.unit
+    expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)[rows]
+    owner = rows[after.event_owner]
+    seen = sum_by_owner(owner, after.costs / costs.unit, len(events))[rows]
+    counts = Counts(expected * frailties.mean[rows], frailties.dispersion[rows])
+    return counts.score(seen)

@@ -1,0 +1,191 @@
+"""What is built from outlooks beside forecasts: bands, drawn histories, calibration."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._forecasting.frailty import FrailtyLaw
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators._checks import check_spread, check_times
+from boostr.estimators._forecast_band import make_band
+from boostr.estimators._forecast_checks import check_level, check_whole
+from boostr.estimators._forecast_results import CurveBand, ForecastCalibration
+from boostr.estimators._frailty import Costs, relative_variance, score_windows
+from boostr.estimators._out_of_fold import OutOfFoldPredictor
+from boostr.estimators._outlook import HistorySensors, Present, look_ahead
+from boostr.estimators._paths import draw_histories
+from boostr.estimators._sensors import split_panel
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+
+__all__ = ["FuturePredictor", "make_generator"]
+
+
+class FuturePredictor(OutOfFoldPredictor):
+    """Futures of individuals from a fitted ensemble and what they did so far."""
+
+    frailty_variance_: float
+    frailty_half_life_: float
+    cost_moments_: FloatArray
+    forecast_scores_: FloatArray
+
+    def predict_band(
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Trajectories | None = None,
+        y: RecurrentEvents | None = None,
+        level: float = 0.9,
+        *,
+        of: Literal["count", "mean"] = "count",
+    ) -> CurveBand:
+        """Predict cumulative curves with a band around each.
+
+        Parameters
+        ----------
+        X, Z
+            As in `predict_cumulative`.
+        times : array-like of shape (m,)
+            Times, from 0 on.
+        y : RecurrentEvents, default=None
+            Histories: curves are the events so far up to the end of each, and a forecast
+            after it. None predicts new individuals from time 0 on.
+        level : float, default=0.9
+            Probability of the band at a time.
+        of : {"count", "mean"}, default="count"
+            Band of the number of events that will be seen, or of the expected number, about
+            which the models of the folds disagree.
+
+        Returns
+        -------
+        CurveBand
+            Expected numbers and their bands, (n, m) each.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        if of not in {"count", "mean"}:
+            raise InvalidParameterError(
+                f"`of` must be 'count' or 'mean', but it is {of!r}."
+            )
+        checked = check_times(times)
+        table, sensors = split_panel(X, Z, y)
+        present = Present.read(table, y, sensors, sensors, None)
+        outlook = look_ahead(self, present, present.now, own_history=True)
+        return make_band(outlook, present, checked, level, of)
+
+    def simulate(  # noqa: PLR0913 - all but the first three are by name
+        self,
+        X: Any,
+        n_paths: int = 1,
+        y: RecurrentEvents | None = None,
+        *,
+        horizon: ArrayLike | None = None,
+        Z: Trajectories | HistorySensors | None = None,
+        future: Trajectories | None = None,
+        now: Any = None,
+        own_history: bool = True,
+        random_state: Any = None,
+    ) -> RecurrentEvents:
+        """Draw event histories from the fitted model, frailties included.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, now, own_history
+            As in `forecast`. Without histories, new individuals from `now` on.
+        n_paths : int, default=1
+            Histories drawn for each individual.
+        random_state : int, RandomState or None, default=None
+            Seed.
+
+        Returns
+        -------
+        RecurrentEvents
+            ``n * n_paths`` histories, observed from now to the horizon: all of the first
+            individual, then all of the second, and so on, with the ids of these. Every
+            event has the mean cost.
+        """
+        check_is_fitted(self)
+        present, stop = self._present(X, y, horizon, Z, future, now)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        rng = make_generator(random_state)
+        n_paths = check_whole(n_paths, "n_paths")
+        return draw_histories(self, outlook, present, stop, n_paths, rng)
+
+    def calibrate_forecast(
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        horizon: float,
+        Z: Trajectories | None = None,
+        *,
+        out_of_fold: bool = False,
+    ) -> ForecastCalibration:
+        """Measure how forecasts over the last part of known histories would have done.
+
+        Parameters
+        ----------
+        X, y, Z
+            Features, histories and sensors: of individuals that training has not seen, or,
+            with `out_of_fold`, of all training individuals in the order of `fit`.
+        horizon : float
+            Length of the last part. Individuals that were followed for less are left out.
+        out_of_fold : bool, default=False
+            Whether the individuals are those of training, to be predicted by the models
+            that have not seen them.
+
+        Returns
+        -------
+        ForecastCalibration
+            To be passed as `intervals` to `forecast`: intervals for the same horizon then
+            cover at least the level, on average over individuals that are exchangeable with
+            these.
+        """
+        check_is_fitted(self)
+        present = Present.read(X, y, Z, None, y.end)
+        long_enough = y.end - y.start >= check_spread(horizon, len(y), "horizon")
+        theta = None
+        if out_of_fold:
+            theta = self._training_coefficients(len(y))
+            long_enough &= ~np.isnan(theta[:, 0])
+            theta = np.nan_to_num(theta)
+        rows = np.flatnonzero(long_enough)
+        if not rows.size:
+            raise InvalidEventsError(
+                f"Calibration needs individuals that were followed for {horizon:g} or more,"
+                f" but none of {len(y)} was.\n\nHint: calibrate a shorter horizon."
+            )
+        outlook = look_ahead(self, present, y.end, own_history=True, theta=theta)
+        by_fold = outlook.curves.expect_by_fold(outlook.rows, y.end - horizon, y.end)
+        scores = score_windows(
+            outlook.curves,
+            y,
+            np.maximum(y.end - horizon, y.start),
+            FrailtyLaw(self.frailty_variance_, self.frailty_half_life_),
+            relative_variance(outlook.curves, by_fold),
+            Costs(*self.cost_moments_.tolist()),
+        )
+        return ForecastCalibration(np.sort(scores[rows]), float(horizon))
+
+    def _present(
+        self, X: Any, y: Any, horizon: ArrayLike | None, Z: Any, future: Any, now: Any
+    ) -> tuple[Present, FloatArray]:
+        """Return who is asked about, and until when."""
+        present = Present.read(X, y, Z, future, now)
+        length = self.horizon_ if horizon is None else horizon
+        lengths = check_spread(length, len(present), "horizon")
+        if not np.all(lengths > 0.0):
+            raise InvalidParameterError(
+                f"`horizon` must be above zero, but it is {horizon!r}."
+            )
+        return present, present.now + lengths
+
+
+def make_generator(random_state: Any) -> np.random.Generator:
+    """Return the source of random numbers behind a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(np.iinfo(np.int32).max)
+    return np.random.default_rng(random_state)

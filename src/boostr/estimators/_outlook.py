@@ -1,0 +1,228 @@
+"""Individuals at their own present: what is known of each, and what lies ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import Frailties, FrailtyLaw
+from boostr._forecasting.waiting import find_times, needed_exposure
+from boostr._typing import FloatArray, PositionArray
+from boostr._validation import check_ids_match
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._clip import clip, clip_sensors, read_times
+from boostr.estimators._checks import check_rows, check_spread
+from boostr.estimators._folds import Expect, FoldCurves
+from boostr.estimators._frailty import Costs, relative_variance, sum_histories
+from boostr.estimators._sensors import split_panel
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+
+if TYPE_CHECKING:
+    from boostr.estimators._out_of_fold import OutOfFoldPredictor
+
+__all__ = ["HistorySensors", "Outlook", "Present", "look_ahead"]
+
+# Sensors that follow from the events: a function of histories and of the times to reach.
+HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
+
+_REACH = 100.0  # times the horizon of training: curves are constant from there on
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Present:
+    """What is asked for: individuals, their histories and when each one's future begins."""
+
+    table: Any  # of static features
+    target: RecurrentEvents | None  # as given
+    events: RecurrentEvents  # up to now; some have none
+    rows: PositionArray  # of the individuals with a history
+    entry: FloatArray  # (n,)
+    now: FloatArray  # (n,)
+    sensors: Trajectories | HistorySensors | None  # up to now, and as planned
+
+    def __len__(self) -> int:
+        return len(self.now)
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        y: RecurrentEvents | None,
+        Z: Any,
+        future: Trajectories | None,
+        now: Any,
+    ) -> Present:
+        """Check that histories, features and sensors are of the same individuals."""
+        follows = callable(Z)
+        table, sensors = split_panel(X, None if follows else Z, y)
+        n = len(table)
+        if y is None:
+            times = check_spread(0.0 if now is None else now, n, "now")
+            empty = RecurrentEvents.from_flat([], np.zeros(n + 1, int), end=1.0)
+            known, rows = clip(empty, np.full(n, -np.inf), np.zeros(n))
+            entry = times
+        else:
+            events = check_rows(y, n)
+            check_ids_match(table, events)
+            times = events.end if now is None else read_times(events, now, "now")
+            known, rows = clip(events, np.full(n, -np.inf), times)
+            entry = np.minimum(events.start, times)
+        if follows:
+            return cls(table, y, known, rows, entry, times, Z)
+        return cls(table, y, known, rows, entry, times, _plan(sensors, future, times))
+
+
+def _plan(
+    sensors: Trajectories | None, future: Trajectories | None, now: FloatArray
+) -> Trajectories | None:
+    """Return what sensors showed up to now, and then the planned or the last values."""
+    if sensors is None:
+        if future is not None:
+            raise InvalidSensorsError(
+                "A planned future of sensors needs their past, but there are no sensors."
+                "\n\nHint: forecast(X, y, horizon, Z=Z, future=future)."
+            )
+        return None
+    past = clip_sensors(sensors, now)
+    return past if future is None else past.followed_by(future, at=now)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """Curves of individuals, their presents and histories."""
+
+    curves: FoldCurves
+    present: Present
+    law: FrailtyLaw
+    costs: Costs
+    reach: float
+    own_history: bool
+
+    @property
+    def now(self) -> FloatArray:
+        """Present of every individual."""
+        return self.present.now
+
+    @property
+    def rows(self) -> PositionArray:
+        """All individuals."""
+        return np.arange(len(self.now))
+
+    def expect(self, stop: FloatArray) -> FloatArray:
+        """Return the expected number of events from now on, for an average frailty."""
+        return np.maximum(self.curves.expect(self.rows, self.now, stop), 0.0)
+
+    def expect_by_fold(self, stop: FloatArray) -> FloatArray:
+        """Return the same by the models of the folds, (n_folds, n)."""
+        return self.curves.expect_by_fold(self.rows, self.now, stop)
+
+    def frailties(self, by_fold: FloatArray, expect: Expect | None = None) -> Frailties:
+        """Return what is known of frailties, given what folds say about the future.
+
+        With ``expect`` histories are compared with the expectations of another model.
+        """
+        variance = self.law.variance + relative_variance(self.curves, by_fold)
+        if not self.own_history:
+            return Frailties.prior(variance)
+        known, rows, entry = self.present.events, self.present.rows, self.present.entry
+        expect = self.curves.expect if expect is None else expect
+        histories = sum_histories(expect, known, rows, entry, self.law.cell, self.costs)
+        return Frailties.posterior(histories, self.now, variance, self.law.fading)
+
+    def shared_variance(self, stop: FloatArray, by_fold: FloatArray) -> float:
+        """Return the variance of the total that comes from errors of model and clock."""
+
+        def totals(models: list[Expect]) -> FloatArray:
+            return np.array(
+                [
+                    float(
+                        expect(self.rows, self.now, stop)
+                        @ self.frailties(by_fold, expect).mean
+                    )
+                    for expect in models
+                ]
+            )
+
+        clocks = self.curves.by_clock()
+        variance = float(self.curves.variance(totals(self.curves.by_fold())))
+        if clocks:
+            variance += (len(clocks) - 1) * float(np.var(totals(clocks)))
+        return variance
+
+    def count(self, expected: FloatArray, frailties: Frailties) -> Counts:
+        """Return counts of events, or of units of cost, with an expected number each."""
+        return Counts(expected * frailties.mean / self.costs.unit, frailties.dispersion)
+
+    def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
+        """Return counts of events, whatever they cost."""
+        return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
+
+    def wait(self, share: float, frailties: Frailties) -> FloatArray:
+        """Return the time until a share of next events has happened."""
+        needed = needed_exposure(share, frailties.mean, frailties.dispersion)
+        base = self.curves.read(self.rows, self.now)
+        targets = base + needed * self.costs.mean
+        last = np.maximum(self.now, self.reach)
+        stop = self._bracket(targets, last)
+        times = find_times(self.curves.read, self.rows, targets, self.now, stop)
+        return times - self.now
+
+    def _bracket(self, targets: FloatArray, last: FloatArray) -> FloatArray:
+        """Return times by which the targets are reached, if they are at all."""
+        stop = np.minimum(self.now + 1e-3 * (last - self.now), last)
+        while True:
+            short = np.flatnonzero(
+                (self.curves.read(self.rows, stop) < targets) & (stop < last)
+            )
+            if not short.size:
+                return stop
+            longer = self.now[short] + 4.0 * (stop[short] - self.now[short])
+            stop[short] = np.minimum(longer, last[short])
+
+
+def look_ahead(
+    model: OutOfFoldPredictor,
+    present: Present,
+    stop: FloatArray,
+    *,
+    own_history: bool,
+    theta: FloatArray | None = None,
+) -> Outlook:
+    """Return the curves of individuals up to some time, and what came before."""
+    sensors = present.sensors
+    if callable(sensors):
+        sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
+    features, used = model._check_input(present.table, sensors)
+    curves = FoldCurves(model, features, used, theta)
+    costs = Costs(*model.cost_moments_.tolist())
+    law = FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
+    reach = _REACH * model.horizon_
+    return Outlook(curves, present, law, costs, reach, own_history)
+
+
+def call_sensors(
+    sensors: HistorySensors,
+    events: RecurrentEvents,
+    rows: PositionArray,
+    n: int,
+    stop: FloatArray,
+) -> Trajectories:
+    """Return the sensors that follow from histories, if nothing happens up to a time."""
+    if len(rows) != n:
+        raise InvalidParameterError(
+            "Sensors that follow from the events need a history of every individual, but "
+            f"{n - len(rows)} of {n} have none before `now`.\n\n"
+            "Hint: leave these out, or forecast from a later time."
+        )
+    made = sensors(events, stop)
+    if not isinstance(made, Trajectories):
+        raise InvalidSensorsError(
+            "A function given as `Z` must return Trajectories, but it returned a "
+            f"{type(made).__name__}.\n\nHint: Z=lambda y, until: "
+            "Trajectories.from_events(y).time_since_event(y, until=until)."
+        )
+    return made

@@ -1,0 +1,180 @@
+"""Event histories drawn from a fitted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import Frailties
+from boostr._forecasting.waiting import find_times
+from boostr._typing import FloatArray, OffsetArray, PositionArray
+from boostr.data import RecurrentEvents
+from boostr.data._flat import offsets_of
+from boostr.estimators._outlook import HistorySensors, Outlook, Present, call_sensors
+
+if TYPE_CHECKING:
+    from boostr.estimators._out_of_fold import OutOfFoldPredictor
+
+__all__ = ["draw_histories", "moments_of_paths"]
+
+_BLOCK = 20_000  # histories with sensors of their own that are drawn together
+_MANY_EVENTS = 10_000  # of one history: its own events drive it ever faster
+
+
+def draw_histories(
+    model: OutOfFoldPredictor,
+    outlook: Outlook,
+    present: Present,
+    stop: FloatArray,
+    n_paths: int,
+    rng: np.random.Generator,
+) -> RecurrentEvents:
+    """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
+    frailties = outlook.frailties(outlook.expect_by_fold(stop))
+    rows = np.repeat(outlook.rows, n_paths)
+    drawn = Frailties(frailties.mean[rows], frailties.dispersion[rows]).draw(rng)
+    if callable(present.sensors):
+        times, offsets = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
+    else:
+        times, offsets = _draw_at_once(outlook, stop, rows, drawn, rng)
+    owner_now, owner_stop = present.now[rows], stop[rows]
+    costs = np.full(len(times), outlook.costs.mean)
+    drawn_events = RecurrentEvents.from_flat(
+        times, offsets, start=owner_now, end=owner_stop, costs=costs
+    )
+    known = present.target
+    if known is None:
+        return drawn_events._with(ids=rows, has_costs=outlook.costs.square != 1.0)
+    return drawn_events._with(
+        ids=known.ids[rows],
+        has_ids=known.has_ids,
+        id_name=known.id_name,
+        time_unit=known.time_unit,
+        origin=known.origin,
+        has_costs=known.has_costs,
+    )
+
+
+def moments_of_paths(paths: RecurrentEvents, n_paths: int) -> Counts:
+    """Return counts with the mean and the variance of drawn futures."""
+    counts = paths.n_events.reshape(-1, n_paths).astype(np.float64)
+    mean = counts.mean(axis=1)
+    excess = np.maximum(counts.var(axis=1) - mean, 0.0)
+    some = mean > 0.0
+    dispersion = np.divide(excess, mean**2, out=np.zeros_like(mean), where=some)
+    return Counts(mean, dispersion)
+
+
+def _draw_at_once(
+    outlook: Outlook,
+    stop: FloatArray,
+    rows: PositionArray,
+    frailty: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, OffsetArray]:
+    """Draw numbers of events, then times by inverting the curves."""
+    expected = outlook.expect(stop)
+    counts = rng.poisson(frailty * expected[rows] / outlook.costs.mean)
+    owner = np.repeat(rows, counts)
+    base = outlook.curves.read(owner, outlook.now[owner])
+    targets = base + rng.uniform(size=len(owner)) * expected[owner]
+    times = find_times(outlook.curves.read, owner, targets, outlook.now[owner], stop[owner])
+    # A curve that rounding has ended just before its last value.
+    times = np.where(np.isfinite(times), times, stop[owner])
+    path = np.repeat(np.arange(len(rows)), counts)
+    return times[np.lexsort((times, path))], offsets_of(counts)
+
+
+def _draw_in_turn(
+    model: OutOfFoldPredictor,
+    outlook: Outlook,
+    present: Present,
+    stop: FloatArray,
+    rows: PositionArray,
+    frailty: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, OffsetArray]:
+    """Draw one event after the other, with sensors that follow from those drawn."""
+    blocks = [
+        _Turns(model, outlook, present, stop, rows[begin : begin + _BLOCK]).run(
+            frailty[begin : begin + _BLOCK], rng
+        )
+        for begin in range(0, len(rows), _BLOCK)
+    ]
+    counts = np.concatenate([count for _, count in blocks])
+    return np.concatenate([times for times, _ in blocks]), offsets_of(counts)
+
+
+class _Turns:
+    """Histories that all get their next event in turn, until they are past the end."""
+
+    def __init__(
+        self,
+        model: OutOfFoldPredictor,
+        outlook: Outlook,
+        present: Present,
+        stop: FloatArray,
+        rows: PositionArray,
+    ) -> None:
+        self._model = model
+        self._theta = outlook.curves.theta[rows]
+        self._clock = outlook.curves.clock
+        self._mean_cost = outlook.costs.mean
+        self._sensors: HistorySensors = present.sensors  # type: ignore[assignment]
+        # Every path is an individual of its own.
+        self._events = present.events[rows]._with(ids=np.arange(len(rows)), has_ids=True)
+        self._last = present.now[rows].copy()
+        self._stop = stop[rows]
+
+    def run(
+        self, frailty: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, OffsetArray]:
+        """Return the events of all paths, path after path, and their numbers."""
+        going, events = np.arange(len(frailty)), self._events
+        found: list[tuple[PositionArray, FloatArray]] = []
+        while going.size and len(found) < _MANY_EVENTS:
+            waits = rng.exponential(size=len(going)) * self._mean_cost / frailty[going]
+            times = self._find_next(going, events, waits)
+            kept = np.flatnonzero(np.isfinite(times))
+            going, times = going[kept], times[kept]
+            found.append((going, times))
+            self._last[going] = times
+            events = _append(events[kept], times, self._mean_cost)
+        owner = np.concatenate([who for who, _ in found])
+        times = np.concatenate([when for _, when in found])
+        order = np.lexsort((times, owner))
+        return times[order], np.bincount(owner, minlength=len(frailty))
+
+    def _find_next(
+        self, going: PositionArray, events: RecurrentEvents, waits: FloatArray
+    ) -> FloatArray:
+        """Return the next event of each path, infinity if it is past the end."""
+        everybody = np.arange(len(going))
+        stop = self._stop[going]
+        made = call_sensors(self._sensors, events, everybody, len(going), stop)
+        layout = self._model.sensor_layout_
+        used = made if layout is None else layout.apply(made)
+        curves = self._model._curves(self._theta[going], used)
+
+        def read(rows: PositionArray, times: FloatArray) -> FloatArray:
+            return curves.values_at(rows, self._clock.read(times))
+
+        start = self._last[going]
+        targets = read(everybody, start) + waits
+        return find_times(read, everybody, targets, start, stop)
+
+
+def _append(events: RecurrentEvents, times: FloatArray, cost: float) -> RecurrentEvents:
+    """Add one event to the end of every history, which then ends with it."""
+    offsets = events.event_offsets + np.arange(len(times) + 1)
+    last = offsets[1:] - 1
+    is_old = np.ones(offsets[-1], dtype=np.bool_)
+    is_old[last] = False
+    joined, costs = np.empty(len(is_old)), np.full(len(is_old), cost)
+    joined[is_old], joined[last] = events.times, times
+    costs[is_old] = events.costs
+    stops = events.window_stop.copy()
+    stops[events.window_offsets[1:] - 1] = np.maximum(events.end, times)
+    return events._with(times=joined, costs=costs, event_offsets=offsets, window_stop=stops)

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from boostr._forecasting.counts import Counts, conformal_level
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_probabilities_of_k_events_are_those_of_scipy(k):
+    counts = Counts(np.array([0.3, 4.0, 4.0]), np.array([0.0, 0.0, 0.8]))
+    shape = 1.0 / 0.8
+    expected = [
+        stats.poisson.sf(k - 1, 0.3),
+        stats.poisson.sf(k - 1, 4.0),
+        stats.nbinom.sf(k - 1, shape, shape / (shape + 4.0)),
+    ]
+    assert_allclose(counts.exceed(k), expected)
+
+
+@pytest.mark.parametrize("dispersion", [0.0, 0.5, 2.0])
+def test_intervals_cover_the_level_on_average_over_many_means(dispersion, rng):
+    means = rng.uniform(0.2, 20.0, 1000)
+    counts = Counts(means, np.full(1000, dispersion))
+    lower, upper = counts.interval(0.9)
+    frailty = rng.gamma(1.0 / dispersion, dispersion, (20, 1000)) if dispersion else 1.0
+    drawn = rng.poisson(means * frailty, (20, 1000))
+    assert abs(np.mean((lower <= drawn) & (drawn <= upper)) - 0.9) < 0.015
+
+
+def test_huge_counts_have_the_interval_of_a_continuous_variable():
+    counts = Counts(np.array([1e6]), np.array([0.25]))
+    bounds = np.concatenate(counts.interval(0.9))
+    assert_allclose(
+        bounds, stats.nbinom.ppf([0.05, 0.95], 4.0, 4.0 / (4.0 + 1e6)), rtol=1e-3
+    )
+
+
+def test_scores_of_drawn_counts_are_uniform(rng):
+    means = rng.uniform(5.0, 50.0, 4000)
+    scores = Counts(means, np.full(4000, 0.3)).score(
+        rng.poisson(means * rng.gamma(1 / 0.3, 0.3, 4000)).astype(float)
+    )
+    assert_allclose(np.quantile(scores, [0.25, 0.5, 0.9]), [0.25, 0.5, 0.9], atol=0.03)
+
+
+def test_the_conformal_level_is_the_order_statistic_that_covers():
+    scores = np.arange(1.0, 20.0) / 20.0
+    assert conformal_level(scores, 0.9) == 0.9
+
+
+def test_too_few_scores_give_no_conformal_level():
+    assert conformal_level(np.array([0.1, 0.2]), 0.9) is None
