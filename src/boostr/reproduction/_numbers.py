@@ -1,0 +1,40 @@
+"""Numbers as they are read on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["list_names", "say", "say_mean", "standard_error"]
+
+
+def say(value: float) -> str:
+    """Return three digits of a number, all whole ones of a large number."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
+
+
+def standard_error(values: ArrayLike) -> float:
+    """Return the standard error of a mean; it is not a number for a single value."""
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.size < 2:
+        return math.nan
+    return float(sample.std(ddof=1) / math.sqrt(sample.size))
+
+
+def say_mean(values: ArrayLike) -> str:
+    """Return a mean, with its standard error where there is one."""
+    mean = float(np.asarray(values, dtype=np.float64).mean())
+    error = standard_error(values)
+    return f"{say(mean)} ± {say(error)}" if math.isfinite(error) else say(mean)
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names as they stand in a sentence."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,154 @@
+"""From the names of parts to the page."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import boostr
+from boostr._optional import require
+from boostr.exceptions import InvalidParameterError
+from boostr.reproduction._page import Chapter, render
+from boostr.reproduction._progress import open_bar
+from boostr.reproduction._scales import FULL, QUICK
+from boostr.reproduction._work import Scale, Work
+
+__all__ = ["PARTS", "reproduce"]
+
+# Where a chapter is built: module and function.
+_BUILDERS = {
+    "A": ("_quadrants", "build_a"),
+    "B": ("_quadrants", "build_b"),
+    "C": ("_maps", "build_c"),
+    "D": ("_maps", "build_d"),
+    "kelly": ("_kelly", "build"),
+    "wells": ("_wells", "build"),
+    "extrapolation": ("_extrapolation", "build"),
+}
+PARTS = tuple(_BUILDERS)
+
+_PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "lifelines")
+
+
+def reproduce(
+    parts: Sequence[str] | str = ("all",),
+    out: str | os.PathLike[str] = "reproduction",
+    *,
+    full: bool = False,
+    progress: bool = True,
+) -> Path:
+    """Make a page with the figures of the paper, ours, and those of the rivals.
+
+    The page is one file with all pictures inside. Results are kept beside it: a run that
+    was stopped goes on where it was when it is started again with the same arguments.
+
+    Parameters
+    ----------
+    parts : sequence of str, default=("all",)
+        Data sets of the paper: "A", "B", "C", "D", "kelly", "wells", "extrapolation", or
+        "all" of them.
+    out : path, default="reproduction"
+        Folder of the page, ``index.html``, and of the results.
+    full : bool, default=False
+        Whether to compute as much as the paper did, which takes hours, rather than enough
+        to see every figure, in minutes.
+    progress : bool, default=True
+        Whether to show progress bars.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such part.
+    MissingDependencyError
+        If matplotlib, jinja2 or, with `progress`, rich is not installed.
+
+    See Also
+    --------
+    boostr.simulate : The data sets alone.
+    boostr.baselines : The rivals alone.
+
+    Examples
+    --------
+    >>> from boostr.reproduction import PARTS, reproduce
+    >>> PARTS
+    ('A', 'B', 'C', 'D', 'kelly', 'wells', 'extrapolation')
+    >>> page = reproduce(["C", "D"], out="maps")  # doctest: +SKIP
+    """
+    chosen = _check_parts(parts)
+    folder = Path(out)
+    scale = FULL if full else QUICK
+    # Asked for at the beginning, so that nobody waits in vain.
+    require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
+    require("jinja2", extra="report", feature="boostr reproduce")
+    with open_bar(is_shown=progress) as bar:
+        work = Work(folder / "results", scale, bar)
+        chapters = [_build(part, work) for part in chosen]
+    page = folder / "index.html"
+    _write(page, render(chapters, _list_facts(scale)))
+    return page
+
+
+def _check_parts(parts: Sequence[str] | str) -> tuple[str, ...]:
+    """Return the parts asked for, in the order of the paper."""
+    asked = [parts] if isinstance(parts, str) else list(parts)
+    known = {part.casefold(): part for part in PARTS}
+    unknown = [part for part in asked if part.casefold() not in {"all", *known}]
+    if unknown or not asked:
+        raise InvalidParameterError(
+            f"There is no part {', '.join(map(repr, unknown)) or 'to make'}.\n\n"
+            f"Hint: parts are all, {', '.join(PARTS)}."
+        )
+    wanted = {part.casefold() for part in asked}
+    return tuple(part for part in PARTS if wanted & {"all", part.casefold()})
+
+
+def _build(part: str, work: Work) -> Chapter:
+    """Build a chapter; its module is read late, as it brings pictures and rivals."""
+    module, function = _BUILDERS[part]
+    build = getattr(importlib.import_module(f"boostr.reproduction.{module}"), function)
+    chapter: Chapter = build(work)
+    return chapter
+
+
+def _list_facts(scale: Scale) -> list[tuple[str, str]]:
+    packages = [f"{name} {_find_version(name)}" for name in _PACKAGES]
+    return [
+        ("boostr", boostr.__version__),
+        ("Scale", scale.name),
+        ("Splits of A and B", str(scale.n_splits)),
+        ("Repetitions of simulations", str(scale.n_repetitions)),
+        ("Trees of the forest", str(scale.n_forest_trees)),
+        ("Python", platform.python_version()),
+        ("Packages", ", ".join(packages)),
+        ("Made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+    ]
+
+
+def _find_version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file at once: who reads it sees the old page or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, suffix=".part", delete=False
+    ) as file:
+        file.write(text)
+    part = Path(file.name)
+    part.chmod(0o644)  # the file of a temporary name is readable by its owner alone
+    part.replace(path)

@@ -1,0 +1,92 @@
+"""Appendix A: who is bumpy, and who goes on beyond the end of training."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.reproduction.few_trees import FewTrees
+from tests.reproduction.scenes import TINY, Recorder
+
+from boostr.reproduction import _extrapolation, _stopped
+from boostr.reproduction._extrapolation_pictures import END, TIMES
+from boostr.reproduction._learners import DEFAULT
+from boostr.reproduction._page import render
+from boostr.reproduction._time_feature import name_ad_hoc
+from boostr.reproduction._work import Work
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return {
+        name: _extrapolation._score({"learner": name, "repetition": 0}, 500)
+        for name in (name_ad_hoc(), DEFAULT)
+    }
+
+
+def test_the_truth_has_no_error_and_no_bumps():
+    true = np.outer([1.0, 2.0], TIMES**1.5)
+    measured = _extrapolation._measure(true, true)
+    assert measured == pytest.approx(
+        {"within": 0.0, "beyond": 0.0, "growth": 1.0, "falling": 0.0, "bumps": 1.0}
+    )
+
+
+def test_a_curve_that_stops_growing_predicts_nothing_beyond():
+    true = np.outer([1.0, 2.0], TIMES**1.5)
+    measured = _extrapolation._measure(true[:, np.minimum(np.arange(201), 100)], true)
+    assert measured["growth"] == 0.0
+    assert measured["within"] == 0.0 < measured["beyond"]
+
+
+def test_a_curve_with_a_dip_falls():
+    true = np.outer([1.0, 2.0], TIMES)
+    dipped = true.copy()
+    dipped[0, 50] -= 1.0
+    assert _extrapolation._measure(dipped, np.outer([1.0, 2.0], TIMES**2))["falling"] == 0.5
+
+
+@pytest.mark.slow
+def test_time_as_a_feature_is_flat_beyond_the_end_and_ours_is_not(scores):
+    ad_hoc = np.array(scores[name_ad_hoc()]["predicted"])
+    beyond = TIMES >= END
+    assert_allclose(np.ptp(ad_hoc[:, beyond], axis=1), 0.0, atol=1e-5)
+    assert scores[name_ad_hoc()]["growth"] == pytest.approx(0.0, abs=1e-6)
+    assert scores[DEFAULT]["growth"] == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.slow
+def test_time_as_a_feature_is_bumpier_and_errs_more(scores):
+    ad_hoc, default = scores[name_ad_hoc()], scores[DEFAULT]
+    assert ad_hoc["bumps"] > 5.0 * default["bumps"]
+    assert default["falling"] == 0.0 < ad_hoc["falling"]
+    assert default["within"] < ad_hoc["within"]
+    assert default["beyond"] < 0.1 * ad_hoc["beyond"]
+
+
+@pytest.mark.slow
+def test_counts_that_stop_at_the_fourth_event_stay_below_five():
+    ad_hoc, default = (
+        _stopped._count_stopped(name, 1000) for name in (name_ad_hoc(), DEFAULT)
+    )
+    assert ad_hoc["largest"] < 5.0 < ad_hoc["true"]["largest"]
+    assert ad_hoc["share"] == 0.0
+    assert default["largest"] > 5.0
+    assert abs(default["mean"] - default["true"]["mean"]) < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.plot
+def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
+    pytest.importorskip("jinja2")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    for module in (_extrapolation, _stopped):
+        monkeypatch.setattr(module, "BoostR", FewTrees)
+    monkeypatch.setattr(_extrapolation, "_N_TEST", 40)
+    first, again = Recorder(), Recorder()
+    chapters = [_extrapolation.build(Work(tmp_path, TINY, bar)) for bar in (first, again)]
+    pages = [render([chapter], []) for chapter in chapters]
+    assert pages[0] == pages[1]
+    assert first.n_advanced > 0
+    assert again.n_advanced == 0
+    assert len(chapters[0].blocks) == 3
+    assert not pyplot.get_fignums()

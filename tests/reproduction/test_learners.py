@@ -1,0 +1,66 @@
+from dataclasses import replace
+
+import pytest
+from tests.reproduction.scenes import TINY
+
+from boostr.reproduction import _learners
+from boostr.reproduction._learners import (
+    DEFAULT,
+    FOREST,
+    PAPER,
+    POINTWISE,
+    absent_rivals,
+    fit_alone,
+    make_learners,
+)
+from boostr.simulate import dataset_a
+
+OWN = "HistGradientBoosting rate x MCF"
+KINDS = ["A", "B", "C", "D", "kelly", "wells"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learners_and_those_left_out_are_all_there_are(kind):
+    made = set(make_learners(kind, TINY))
+    absent = set(absent_rivals(kind, TINY))
+    known = {DEFAULT, PAPER, FOREST, "MCF", "MCF-K", "HPP", "Power law", OWN}
+    known |= {"XGBoost, Poisson", "LightGBM, Poisson"}
+    known |= {"XGBoost, time as a feature", "Andersen-Gill"}
+    assert made.isdisjoint(absent)
+    assert (made | absent) - {POINTWISE} == known
+
+
+def test_rivals_without_their_package_are_left_out_and_named(monkeypatch):
+    monkeypatch.setattr(_learners, "find_spec", lambda name: None)
+    absent = absent_rivals("A", TINY)
+    assert absent["LightGBM, Poisson"] == "needs lightgbm, which is not installed"
+    assert set(absent).isdisjoint(make_learners("A", TINY))
+
+
+def test_slow_rivals_run_where_there_is_time(monkeypatch):
+    monkeypatch.setattr(_learners, "find_spec", lambda name: object())
+    patient = replace(TINY, has_slow_rivals=True)
+    assert "Andersen-Gill" in absent_rivals("C", TINY)
+    assert not absent_rivals("C", patient)
+    assert not absent_rivals("A", TINY)
+
+
+def test_settings_are_those_of_the_paper():
+    paper = make_learners("C", TINY)[PAPER]
+    assert (paper.n_estimators, paper.gamma1, paper.gamma2) == (500, 10.0, 5.0)
+    assert paper.loss == "cumulative"
+    assert make_learners("C", TINY)[POINTWISE].leaf == "step"
+
+
+@pytest.mark.parametrize("name", [FOREST, OWN])
+def test_the_seed_decides(name):
+    seeds = [make_learners("A", TINY, seed)[name].random_state for seed in (3, 4)]
+    assert seeds == [3, 4]
+
+
+@pytest.mark.parametrize("name", ["HPP", OWN])
+def test_fitted_learners_are_returned(name):
+    train = dataset_a(n=40, random_state=0)
+    learner = make_learners("A", TINY)[name]
+    assert fit_alone(learner, train.X, train.y) is learner
+    assert learner.predict(train.X[:3]).shape == (3,)

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from tests.reproduction.scenes import TINY
+
+from boostr.metrics import paper_concordance
+from boostr.reproduction._comparison import Problem
+from boostr.reproduction._learners import DEFAULT, FOREST
+from boostr.reproduction._ranking import _find_caution, _score
+from boostr.simulate import dataset_a
+
+PROBLEM = Problem("A", dataset_a, 200, {"end": (171.0, 228.0)})
+
+
+def score(name, split=0):
+    return _score(PROBLEM, TINY, {}, {"learner": name, "split": split})
+
+
+def test_a_constant_ranks_nobody():
+    assert score("MCF") == {"paper": 0.0, "half": pytest.approx(0.5)}
+
+
+def test_the_truth_is_scored_on_fifty_individuals_that_are_set_aside():
+    data = PROBLEM.draw(200, 40_003)
+    aside = np.random.default_rng(3).permutation(200)[150:]
+    horizon = float(data.y.end.min())
+    expected = paper_concordance(data.y[aside], data.truth([horizon])[aside, 0], horizon)
+    assert score("Truth", split=3)["paper"] == expected
+
+
+def make_scores(forest, setting):
+    names = {DEFAULT: 0.8, FOREST: forest, "one": setting, "HPP": 0.7, "Truth": 0.6}
+    return {name: np.array([mean - 0.01, mean + 0.01]) for name, mean in names.items()}
+
+
+def test_a_forest_above_a_setting_is_told():
+    scores = make_scores(0.81, 0.79)
+    assert "above 1 of the 1 chosen" in _find_caution(scores, scores, ["one"])
+
+
+def test_a_forest_below_all_settings_is_not():
+    scores = make_scores(0.78, 0.79)
+    assert "RF-R" not in _find_caution(scores, scores, ["one"])
