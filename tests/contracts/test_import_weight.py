@@ -1,7 +1,10 @@
 import subprocess
 import sys
 
-HEAVY = ["matplotlib", "pandas", "polars", "tqdm", "pyarrow", "scipy.interpolate"]
+HEAVY = [
+    *("matplotlib", "pandas", "polars", "tqdm", "pyarrow", "scipy.interpolate"),
+    *("typer", "rich", "jinja2", "plotly"),
+]
 # scikit-learn imports pandas by itself where it is installed: look at what comes on top.
 CODE = f"""
 import sys

@@ -12,7 +12,17 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/sensors.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/comparing.md",
+        "docs/forecasts.md",
+        "docs/guide.md",
+        "docs/reasons.md",
+        "docs/sensors.md",
+    ],
+)
 def test_examples_run_and_print_what_the_page_says(page):
     namespace = {}
     printed = []

@@ -1,0 +1,127 @@
+"""The application: one module per command, and errors as messages."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import boostr
+from boostr.exceptions import BoostrError
+
+__all__ = ["app"]
+
+# Command ``x`` is the function ``x`` of the module ``boostr.cli._x``, which also has an
+# ``EXAMPLE`` of its use.
+_COMMANDS = ("demo", "fit", "forecast", "evaluate", "report", "reproduce")
+_AS_IT_IS = "\b\n"  # keeps the lines of a paragraph of help
+
+
+class _Commands(TyperGroup):
+    """Turns errors into messages and a status, and warnings into lines."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with _messages(), warnings.catch_warnings():
+            warnings.showwarning = _warner()
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _messages() -> Iterator[None]:
+    """Leave with status 2 where input is bad, 1 where boostr is, 130 if interrupted."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads the output has had enough
+        raise
+    except KeyboardInterrupt as error:
+        typer.echo("Stopped.", err=True)
+        raise typer.Exit(code=130) from error
+    except (typer.Exit, typer.Abort):
+        raise
+    except BaseException as error:
+        told = _tell(error)
+        if told is None or _TRACEBACK in os.environ:
+            raise
+        typer.echo(told[0], err=True)
+        raise typer.Exit(code=told[1]) from error
+
+
+_TRACEBACK = "BOOSTR_TRACEBACK"
+
+
+def _tell(error: BaseException) -> tuple[str, int] | None:
+    """Return a message and a status for an error, or None if it is none of ours."""
+    if isinstance(error, (BoostrError, UnicodeError, ValueError)):
+        return f"error: {error}", 2
+    if isinstance(error, OSError):
+        where = f"{error.filename!r}: " if error.filename else ""
+        return f"error: {where}{error.strerror or error}", 2
+    if isinstance(error, MemoryError):
+        return "error: there is not enough memory for these data", 2
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(error, polars.exceptions.PolarsError):
+        return f"error: {error}", 2
+    # Panics of polars are no exceptions; usage errors of typer show themselves.
+    is_panic = type(error).__name__ == "PanicException"
+    if hasattr(error, "exit_code") or not (is_panic or isinstance(error, Exception)):
+        return None
+    return (
+        f"error: something went wrong in boostr itself ({type(error).__name__}: {error})."
+        f"\n\nHint: {_TRACEBACK}=1 in the environment shows where; please report it.",
+        1,
+    )
+
+
+def _warner() -> Any:
+    """Return what shows warnings as lines, and each but once."""
+    shown = set()
+
+    def show(message: Warning | str, *_where: Any, **_more: Any) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            typer.echo(f"warning: {message}", err=True)
+
+    return show
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"boostr {boostr.__version__}")
+        raise typer.Exit
+
+
+def _describe(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Version."),
+    ] = False,
+) -> None:
+    """Boosted trees for recurrent events: how many each individual will have, and when."""
+
+
+def _make_app() -> typer.Typer:
+    modules = {name: importlib.import_module(f"boostr.cli._{name}") for name in _COMMANDS}
+    examples = "\n".join(f"  {module.EXAMPLE}" for module in modules.values())
+    made = typer.Typer(
+        cls=_Commands,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=f"{_AS_IT_IS}Examples:\n{examples}",
+    )
+    made.callback()(_describe)
+    for name, module in modules.items():
+        epilog = f"{_AS_IT_IS}Example:\n  {module.EXAMPLE}"
+        made.command(name, epilog=epilog)(getattr(module, name))
+    return made
+
+
+app = _make_app()

@@ -1,0 +1,188 @@
+"""``boostr evaluate``: how a model does on histories that are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from boostr.cli import _options as options
+from boostr.cli._forecast import look_ahead
+from boostr.cli._output import print_json, print_table, say
+from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
+from boostr.data import Panel
+from boostr.estimators import BoostR
+from boostr.exceptions import BoostrError, InvalidParameterError
+from boostr.io import load
+from boostr.metrics import calibration_slope, capture_curve, event_concordance
+from boostr.metrics._scorer import predict_observed
+from boostr.tuning import as_of_split
+
+__all__ = ["EXAMPLE", "evaluate"]
+
+EXAMPLE = (
+    "boostr evaluate pumps.boostr new.csv --static new_pumps.csv --as-of 2024-06-30 "
+    "--horizon 90"
+)
+
+_SHARE = 0.1  # of individuals, whose share of the events is told
+_WORDS = {
+    "individuals": "individuals",
+    "observed": "events observed",
+    "expected": "events expected",
+    "lower": "  interval of the total, from",
+    "upper": "  to",
+    "score": "log-likelihood gained per individual (0: as the average)",
+    "concordance": "concordance (0.5: chance)",
+    "calibration_slope": "calibration slope (1: right)",
+    "calibration_slope_error": "  its standard error",
+    "capture": "share of the events in the tenth most at risk",
+    "covered": "share of individuals inside their intervals",
+    "mean_absolute_error": "mean absolute error of counts",
+    "root_mean_squared_error": "root mean squared error of counts",
+}
+
+
+def evaluate(  # noqa: PLR0913 - every option is a parameter
+    model: options.ModelFile,
+    events: options.EventsFile,
+    *,
+    static: options.StaticFile = None,
+    sensors: options.SensorsFile = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Judge forecasts made at this time by what came after; without it, "
+            "predictions for whole histories.",
+        ),
+    ] = None,
+    horizon: Annotated[
+        float | None, typer.Option(help="Length of these forecasts.")
+    ] = None,
+    level: options.Level = 0.9,
+    id: options.IdColumn = None,
+    time: options.TimeColumn = None,
+    event: options.EventColumn = None,
+    start: options.StartColumn = None,
+    stop: options.StopColumn = None,
+    cost: options.CostColumn = None,
+    unit: options.Unit = None,
+    origin: options.Origin = None,
+    json: options.Json = False,
+) -> None:
+    """Compare what a model expects with what happened.
+
+    Figures are honest for individuals that training has not seen; with --as-of also for
+    the same ones, if the model was fitted with --until the same time.
+    """
+    if horizon is not None and as_of is None:
+        raise InvalidParameterError(
+            "--horizon is the length of forecasts made at some time, but there is no "
+            "--as-of.\n\nHint: --as-of TIME --horizon LENGTH."
+        )
+    fitted = load(model)
+    given = options.gather(
+        id=id,
+        time=time,
+        event=event,
+        start=start,
+        stop=stop,
+        cost=cost,
+        unit=unit,
+        origin=origin,
+    )
+    files = FleetFiles(events=events, static=static, sensors=sensors, given=given)
+    fleet = read_fleet(files, Known.of(fitted))
+    if as_of is None:
+        found = judge_histories(fitted, fleet)
+    else:
+        date = read_when(as_of, fleet.y, "--as-of")
+        found = judge_forecasts(fitted, fleet, date, horizon, level)
+    if json:
+        print_json(found)
+        return
+    rows = [(words, found[name]) for name, words in _WORDS.items() if name in found]
+    print_table(f"{model.name} on {events.name}", ["", "value"], rows)
+
+
+def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
+    """Return how predictions for whole histories fit what was observed."""
+    y = fleet.y
+    table = fleet.X if fleet.Z is None else Panel(fleet.X, fleet.Z)
+    expected = predict_observed(model, table, y, -np.inf, np.inf)
+    risk = model.predict(table)
+    return {
+        "individuals": len(y),
+        "observed": float(y.costs.sum()),
+        "expected": float(expected.sum()),
+        "score": _try("the log-likelihood", lambda: model.score(table, y)),
+        **_rank(y, expected, risk),
+    }
+
+
+def judge_forecasts(
+    model: BoostR, fleet: Fleet, date: Any, horizon: float | None, level: float
+) -> dict[str, Any]:
+    """Return how forecasts made at a time fit what came after."""
+    split = as_of_split(fleet.y, date, horizon)
+    n_windows = np.diff(split.test.window_offsets)
+    # Whose observation goes on from the date without a gap.
+    is_whole = (n_windows == 1) & (split.test.start <= split.dates[split.test_rows])
+    is_whole &= np.isin(split.test_rows, split.train_rows)
+    rows, after = split.test_rows[is_whole], split.test[is_whole]
+    if not rows.size:
+        raise InvalidParameterError(
+            f"Somebody must be observed before and after {date}, but nobody is.\n\nHint: "
+            f"follow-up lasts from {fleet.y.start.min():g} to {fleet.y.end.max():g}."
+        )
+    if rows.size < len(fleet.y):
+        say(
+            f"judging {rows.size} of {len(fleet.y)} individuals: those who were observed "
+            f"before {date} and went on to be"
+        )
+    asked = {"now": split.dates[rows], "horizon": after.end - after.start, "level": level}
+    table, total = look_ahead(model, fleet.take(rows), asked)
+    found = table.to_dict(as_series=False)
+    place = {one: row for row, one in enumerate(found["id"])}
+    order = [place[one] for one in after.ids.tolist()]
+    expected, lower, upper = (
+        np.array(found[name])[order] for name in ("expected", "lower", "upper")
+    )
+    counts = np.bincount(after.event_owner, after.costs, minlength=len(after))
+    error = counts - expected
+    return {
+        "individuals": len(after),
+        "observed": float(counts.sum()),
+        "expected": total["expected"],
+        "lower": total["lower"],
+        "upper": total["upper"],
+        "level": level,
+        **_rank(after, expected, expected / (after.end - after.start)),
+        "covered": float(np.mean((lower <= counts) & (counts <= upper))),
+        "mean_absolute_error": float(np.abs(error).mean()),
+        "root_mean_squared_error": math.sqrt(float(np.mean(error**2))),
+    }
+
+
+def _rank(y: Any, expected: Any, risk: Any) -> dict[str, Any]:
+    """Return how predictions order and spread the individuals."""
+    slope = _try("the slope", lambda: calibration_slope(y, expected, by=risk))
+    return {
+        "concordance": _try("the concordance", lambda: event_concordance(y, risk)),
+        "calibration_slope": slope and slope.slope,
+        "calibration_slope_error": slope and slope.slope_error,
+        "capture": _try("the capture", lambda: capture_curve(y, risk).at(_SHARE)),
+    }
+
+
+def _try(what: str, measure: Callable[[], Any]) -> Any:
+    """Return a measure, or None where the data do not allow it, and say so."""
+    try:
+        return measure()
+    except BoostrError as error:
+        say(f"no figure for {what}: {str(error).splitlines()[0]}")
+        return None

@@ -1,0 +1,221 @@
+"""Tables in files, CSV or Parquet, of which only the columns asked for are read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boostr._optional import require
+from boostr._validation import first_few, repeats
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["TableFile", "list_names", "load_polars", "open_table"]
+
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null")
+_HEAD = 1_000  # rows that are looked at to tell what columns hold
+_INFERENCE = 10_000  # rows that tell the types of a CSV file's columns
+_BEGINNING = 65_536  # bytes that tell what kind of file it is
+_SEPARATORS = ",;\t|"
+_PARQUET = {".parquet", ".pq"}
+_COMMA_NUMBER = re.compile(r"-?\d+,\d+")
+_POINT_NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableFile:
+    """A table in a file, read no further than needed."""
+
+    path: Path
+    names: tuple[str, ...]  # of columns; those without a name are left out
+    is_text: bool  # whether types were guessed from text
+    scan: Callable[[Mapping[str, Any], int | None], Any]
+
+    def head(self) -> Any:
+        """Return the first rows."""
+        with table_errors(self.path):
+            found: Any = self.scan({}, _INFERENCE).select(self.names).head(_HEAD).collect()
+        return found
+
+    def read(self, names: Iterable[str], *, as_text: Sequence[str] = ()) -> Any:
+        """Return some of the columns; of CSV files, those `as_text` exactly as written."""
+        polars = load_polars()
+        wanted = [name for name in dict.fromkeys(names) if name in self.names]
+        types = dict.fromkeys(as_text, polars.String) if self.is_text else {}
+        try:
+            with table_errors(self.path):
+                table = self._collect(types, wanted)
+        except MemoryError as error:
+            raise InvalidParameterError(
+                f"{str(self.path)!r} must fit into memory, but it does not.\n\n"
+                "Hint: Parquet with the needed columns alone takes the least."
+            ) from error
+        if table.height == 0:
+            raise InvalidParameterError(
+                f"The table must have rows, but {str(self.path)!r} has none.\n\n"
+                f"Hint: it has the columns {list_names(self.names)} and nothing below."
+            )
+        return table
+
+    def _collect(self, types: Mapping[str, Any], wanted: Sequence[str]) -> Any:
+        polars = load_polars()
+        try:
+            return self.scan(types, _INFERENCE).select(wanted).collect()
+        except polars.exceptions.ComputeError:
+            if not self.is_text:
+                raise
+            # Types that the first rows suggest may not fit the others: look at all.
+            return self.scan(types, None).select(wanted).collect()
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names of columns in backticks, for a message."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def load_polars() -> Any:
+    """Import polars, which reads and writes all tables of the shell's commands."""
+    return require("polars", extra="cli", feature="Reading and writing tables")
+
+
+@contextmanager
+def table_errors(path: Path) -> Iterator[None]:
+    """Say which file could not be read, and the reason that polars gives."""
+    polars = load_polars()
+    try:
+        yield
+    except polars.exceptions.NoDataError as error:
+        raise InvalidParameterError(
+            f"The table must have columns, but {str(path)!r} is empty.\n\n"
+            "Hint: the first line has the names of the columns."
+        ) from error
+    except polars.exceptions.PolarsError as error:
+        reason = str(error).strip().split("\n", maxsplit=1)[0].rstrip(".")
+        hint = "look for rows with more fields than the first line, or a stray quote."
+        if "utf-8" in reason or "utf8" in reason:
+            hint = "save it as UTF-8; iconv -f latin1 -t utf-8 converts."
+        raise InvalidParameterError(
+            f"{str(path)!r} must be a table, but it cannot be read: {reason}.\n\n"
+            f"Hint: {hint}"
+        ) from error
+
+
+def open_table(path: Path, what: str) -> TableFile:
+    """Find out what columns a table has.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet, told apart by what is inside; or a folder of Parquet files.
+    what : str
+        What the table is of, for messages.
+
+    Returns
+    -------
+    TableFile
+        The table, not yet read.
+    """
+    if path.is_dir():
+        return _open_folder(path, what)
+    if not path.exists():
+        raise InvalidParameterError(
+            f"The file of the {what} must exist, but there is nothing at {str(path)!r}.\n\n"
+            f"Hint: relative paths start from {str(Path.cwd())!r}."
+        )
+    with path.open("rb") as file:
+        beginning = file.read(_BEGINNING)
+    if beginning[:4] == b"PAR1":
+        return _open_parquet(path, [path])
+    return _open_csv(path, _decode(path, beginning))
+
+
+def _open_folder(path: Path, what: str) -> TableFile:
+    files = sorted(file for file in path.rglob("*") if file.suffix in _PARQUET)
+    if files:
+        return _open_parquet(path, files)
+    raise InvalidParameterError(
+        f"The {what} must be in a file, but {str(path)!r} is a folder.\n\n"
+        "Hint: only Parquet may come as a folder, of files that end in .parquet."
+    )
+
+
+def _open_parquet(path: Path, files: Sequence[Path]) -> TableFile:
+    polars = load_polars()
+
+    def scan(_types: Mapping[str, Any], _length: int | None) -> Any:
+        return polars.scan_parquet(list(files))
+
+    with table_errors(path):
+        names = scan({}, None).collect_schema().names()
+    return TableFile(path=path, names=tuple(names), is_text=False, scan=scan)
+
+
+def _decode(path: Path, beginning: bytes) -> str:
+    """Return the beginning of a text file, or say what kind of file it is instead."""
+    if beginning[:2] == b"PK":
+        instead = "it is an archive or a spreadsheet"
+    elif beginning[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        instead = "it is in UTF-16"
+    elif b"\x00" in beginning:
+        instead = "it is not text"
+    elif b"\r" in beginning and b"\n" not in beginning:
+        instead = "its lines end in carriage returns alone"
+    else:
+        try:
+            return codecs.getincrementaldecoder("utf-8-sig")().decode(beginning)
+        except UnicodeDecodeError as error:
+            instead = f"it is not in UTF-8 (byte {error.start})"
+    raise InvalidParameterError(
+        f"{str(path)!r} must be a Parquet file or a text file in UTF-8 with lines of comma "
+        f"separated values, but {instead}.\n\n"
+        "Hint: save it as 'CSV UTF-8'; iconv -f latin1 -t utf-8 converts text files."
+    )
+
+
+def _open_csv(path: Path, beginning: str) -> TableFile:
+    polars = load_polars()
+    header = next((line for line in beginning.splitlines() if line.strip()), "")
+    separator = max(_SEPARATORS, key=header.count)
+    fields = next(csv.reader([header], delimiter=separator), [])
+    twice = repeats(np.array([field.strip() for field in fields if field.strip()], object))
+    if twice:
+        raise InvalidParameterError(
+            f"The columns of a table must have different names, but in {str(path)!r} "
+            f"{first_few(f'`{name}`' for name in twice)} stands twice.\n\n"
+            "Hint: rename one of them in the first line."
+        )
+
+    def scan(types: Mapping[str, Any], length: int | None) -> Any:
+        return polars.scan_csv(
+            path,
+            separator=separator,
+            decimal_comma=separator != "," and _has_decimal_commas(beginning, separator),
+            null_values=list(MISSING),
+            infer_schema_length=length,
+            schema_overrides=dict(types),
+            with_column_names=lambda names: [name.strip() for name in names],
+        )
+
+    with table_errors(path):
+        names = scan({}, _INFERENCE).collect_schema().names()
+    # pandas writes its index without a name.
+    known = {field.strip() for field in fields} - {""}
+    names = tuple(name for name in names if name in known)
+    return TableFile(path=path, names=names, is_text=True, scan=scan)
+
+
+def _has_decimal_commas(beginning: str, separator: str) -> bool:
+    fields = [
+        field for line in beginning.splitlines()[1:101] for field in line.split(separator)
+    ]
+    has_commas = any(_COMMA_NUMBER.fullmatch(field.strip()) for field in fields)
+    return has_commas and not any(
+        _POINT_NUMBER.fullmatch(field.strip()) for field in fields
+    )

@@ -1,0 +1,185 @@
+"""``boostr fit``: tables in, a model in a file out."""
+
+from __future__ import annotations
+
+import json as json_format
+import shlex
+import sys
+import time as clock
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boostr.cli import _options as options
+from boostr.cli._output import check_output, print_json, print_table, say
+from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.estimators import BoostR
+from boostr.exceptions import InvalidParameterError
+from boostr.tuning import as_of_split
+
+__all__ = ["EXAMPLE", "fit"]
+
+EXAMPLE = "boostr fit events.csv --static pumps.csv --out pumps.boostr"
+
+_WORDS = {"none": None, "null": None, "true": True, "false": False}
+_N_SHOWN = 8
+
+
+def fit(  # noqa: PLR0913 - every option is a parameter
+    events: options.EventsFile,
+    *,
+    out: Annotated[
+        Path, typer.Option(metavar="MODEL", help="File for the model, such as x.boostr.")
+    ],
+    static: options.StaticFile = None,
+    sensors: options.SensorsFile = None,
+    id: options.IdColumn = None,
+    time: options.TimeColumn = None,
+    event: options.EventColumn = None,
+    start: options.StartColumn = None,
+    stop: options.StopColumn = None,
+    cost: options.CostColumn = None,
+    unit: options.Unit = None,
+    origin: options.Origin = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Learn only from what was known at this time."),
+    ] = None,
+    n_estimators: Annotated[int, typer.Option(help="Trees at most.")] = 500,
+    learning_rate: Annotated[float, typer.Option(help="Share of each tree.")] = 0.05,
+    validation: Annotated[
+        str, typer.Option(help="cv, a share to hold out such as 0.2, or none.")
+    ] = "cv",
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads; the model does not depend on them.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File from which a stopped training goes on."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of BoostR, such as leaf=spline; may be repeated.",
+        ),
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option(help="Whether to show a progress bar.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Learn from event histories how many events each individual will have, and when."""
+    check_output(out)
+    model = _make_model(
+        settings or (),
+        n_estimators=n_estimators,
+        learning_rate=learning_rate,
+        validation=_read_value(validation),
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(_shows_progress(progress)),
+    )
+    given = options.gather(
+        id=id,
+        time=time,
+        event=event,
+        start=start,
+        stop=stop,
+        cost=cost,
+        unit=unit,
+        origin=origin,
+    )
+    fleet = read_fleet(
+        FleetFiles(events=events, static=static, sensors=sensors, given=given)
+    )
+    if until is not None:
+        fleet = _know_until(fleet, until)
+    began = clock.perf_counter()
+    train(model, fleet, out, checkpoint)
+    _report(model, fleet, out, clock.perf_counter() - began, as_json=json)
+
+
+def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None) -> None:
+    """Fit a model and save it, with how its tables were read."""
+    model.fit(fleet.X, fleet.y, fleet.Z, checkpoint=checkpoint)
+    # Files keep fitted attributes, so that forecasts read the same columns.
+    model.reading_ = fleet.reading
+    model.verbose = 0
+    model.save(out)
+
+
+def _make_model(settings: Sequence[str], **params: Any) -> BoostR:
+    """Return the estimator with all settings, or say which there are."""
+    known = BoostR().get_params(deep=False)
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or name not in known:
+            raise InvalidParameterError(
+                f"--set must be NAME=VALUE with a setting of BoostR, but it is {setting!r}."
+                f"\n\nHint: the settings are {', '.join(known)}."
+            )
+        params[name] = _read_value(value)
+    return BoostR(**params)
+
+
+def _read_value(text: str) -> Any:
+    """Return a number, a list, yes, no, nothing, or else the text itself."""
+    text = text.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return json_format.loads(text)
+    except ValueError:
+        return text
+
+
+def _shows_progress(asked: bool | None) -> bool:
+    """Tell whether to show a bar: if asked for, or where somebody looks."""
+    if asked is None:
+        return sys.stderr.isatty() and find_spec("tqdm") is not None
+    return asked
+
+
+def _know_until(fleet: Fleet, until: str) -> Fleet:
+    """Return what was known at a time, of those who were there."""
+    split = as_of_split(fleet.y, read_when(until, fleet.y, "--until"))
+    say(f"learning from {len(split.train)} of {len(fleet.y)} individuals, until {until}")
+    return fleet.take(split.train_rows, split.train)
+
+
+def _report(
+    model: BoostR, fleet: Fleet, out: Path, seconds: float, *, as_json: bool
+) -> None:
+    y = fleet.y
+    names = list(model.encoder_.names)
+    shares = dict(zip(names, model.feature_importances_.tolist(), strict=True))
+    first = sorted(shares, key=lambda name: -shares[name])
+    if as_json:
+        print_json(
+            {
+                "model": str(out),
+                "individuals": len(y),
+                "events": int(y.n_events.sum()),
+                "follow_up": float(y.follow_up.sum()),
+                "unit": y.time_unit,
+                "reading": fleet.reading,
+                "sensors": [] if fleet.Z is None else list(fleet.Z.names),
+                "trees": model.n_estimators_,
+                "importance": {name: shares[name] for name in first},
+                "frailty_variance": model.frailty_variance_,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    say(f"{y!r}; {model.n_estimators_} trees in {seconds:.1f} s")
+    if any(shares.values()):
+        rows = [(name, shares[name]) for name in first[:_N_SHOWN] if shares[name] > 0.0]
+        print_table("What splits the individuals", ["feature", "share of gain"], rows)
+    say(f"Saved as {out}. Next: boostr forecast {shlex.quote(str(out))} EVENTS …")

@@ -1,0 +1,156 @@
+"""``boostr forecast``: how many events each individual will have from now on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import narwhals as nw
+import typer
+
+from boostr.cli import _options as options
+from boostr.cli._files import load_polars
+from boostr.cli._output import (
+    as_records,
+    check_output,
+    print_json,
+    print_table,
+    say,
+    write_table,
+)
+from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
+from boostr.data._times import name_unit
+from boostr.estimators import BoostR
+from boostr.io import load
+
+__all__ = ["EXAMPLE", "forecast", "look_ahead", "show_forecast"]
+
+EXAMPLE = (
+    "boostr forecast pumps.boostr events.csv --static pumps.csv --horizon 90 --out next.csv"
+)
+
+
+def forecast(  # noqa: PLR0913 - every option is a parameter
+    model: options.ModelFile,
+    events: options.EventsFile,
+    *,
+    static: options.StaticFile = None,
+    sensors: options.SensorsFile = None,
+    future: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What sensors will show, as --sensors; the last values hold otherwise.",
+        ),
+    ] = None,
+    horizon: Annotated[
+        float | None,
+        typer.Option(help="Length of the time ahead; by default the longest follow-up."),
+    ] = None,
+    level: options.Level = 0.9,
+    now: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Present; by default the end of each one's follow-up."
+        ),
+    ] = None,
+    at_least: Annotated[
+        int, typer.Option(help="Number of events whose probability is told.")
+    ] = 1,
+    conformal: Annotated[
+        bool, typer.Option("--conformal", help="Intervals calibrated on training.")
+    ] = False,
+    own_history: Annotated[
+        bool, typer.Option(help="Whether what each one did so far counts.")
+    ] = True,
+    id: options.IdColumn = None,
+    time: options.TimeColumn = None,
+    event: options.EventColumn = None,
+    start: options.StartColumn = None,
+    stop: options.StopColumn = None,
+    cost: options.CostColumn = None,
+    unit: options.Unit = None,
+    origin: options.Origin = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Table for the forecasts: .csv, .parquet, .json."
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Rows on the screen.")] = 10,
+    json: options.Json = False,
+) -> None:
+    """Forecast events from each individual's own present, most at risk first."""
+    if out is not None:
+        check_output(out, is_table=True)
+    fitted = load(model)
+    given = options.gather(
+        id=id,
+        time=time,
+        event=event,
+        start=start,
+        stop=stop,
+        cost=cost,
+        unit=unit,
+        origin=origin,
+    )
+    files = FleetFiles(
+        events=events, static=static, sensors=sensors, future=future, given=given
+    )
+    fleet = read_fleet(files, Known.of(fitted))
+    asked = {
+        "horizon": horizon,
+        "level": level,
+        "now": None if now is None else read_when(now, fleet.y, "--now"),
+        "own_history": own_history,
+    }
+    intervals = "conformal" if conformal else "frailty"
+    table, total = look_ahead(fitted, fleet, asked, k=at_least, intervals=intervals)
+    if out is not None:
+        write_table(table, out)
+        say(f"{table.height} forecasts in {out}")
+    length = fitted.horizon_ if horizon is None else horizon
+    if json:
+        found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
+        rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
+        print_json(found | rest)
+        return
+    ahead = f"{length:g} {name_unit(fleet.y.time_unit) or 'units of time'}"
+    show_forecast(table if out is None else None, total, ahead, top)
+
+
+def look_ahead(
+    model: BoostR, fleet: Fleet, asked: dict[str, Any], **more: Any
+) -> tuple[Any, dict[str, Any]]:
+    """Return forecasts of individuals as a table of polars, and of all together."""
+    both = {**asked, "Z": fleet.Z, "future": fleet.future}
+    native = model.forecast(fleet.X, fleet.y, **both, **more)
+    frame = nw.from_native(native, eager_only=True)
+    table = load_polars().DataFrame(
+        {column.name: column.to_numpy() for column in frame.iter_columns()}
+        | {"id": frame["id"].to_list()}
+    )
+    return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
+
+
+def show_forecast(table: Any | None, total: dict[str, Any], ahead: str, top: int) -> None:
+    """Print the individuals most at risk, and the total."""
+    if table is not None:
+        shown = table.head(top)
+        names = [name for name in shown.columns if name != "now"]
+        rows = [
+            [
+                str(value) if name == "id" else value
+                for name, value in row.items()
+                if name in names
+            ]
+            for row in shown.iter_rows(named=True)
+        ]
+        title = f"The next {ahead}: first {shown.height} of {table.height}"
+        print_table(title, [name.replace("_", " ") for name in names], rows)
+    typer.echo(
+        f"All {total['n_individuals']} individuals: {total['expected']:.1f} expected in "
+        f"{ahead}, between {total['lower']:.0f} and {total['upper']:.0f} with probability "
+        f"{total['level']:g}"
+    )

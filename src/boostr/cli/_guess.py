@@ -1,0 +1,271 @@
+"""Which column of a table is what, by its name and by what it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from boostr.cli._files import TableFile, list_names, load_polars
+from boostr.cli._moments import could_be_flags, could_be_times
+from boostr.exceptions import InvalidParameterError
+
+__all__ = [
+    "EventColumns",
+    "SampleColumns",
+    "guess_event_columns",
+    "guess_id",
+    "guess_sample_columns",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ID = _words(
+    "id ids asset unit machine customer patient subject individual well pump vehicle device"
+    " equipment engine bus truck valve turbine serial user client account member item name"
+    " tag person"
+)
+_TIME = _words(
+    "time date day days timestamp datetime when ts t age hour hours week weeks month months"
+    " year years moment mileage km miles cycle cycles"
+)
+_EVENT = _words(
+    "event events failed failure fail failing status observed occurred happened relapse "
+    "recurrence repair repaired replaced purchase bought outcome died death"
+)
+_START = _words(
+    "start starts started tstart begin from entry enter entered t0 install installed "
+    "installation commissioned born birth since"
+)
+_STOP = _words("stop stops stopped tstop end ended until to exit t1")
+_ROLES = {
+    "id": "the id",
+    "time": "the time",
+    "start": "the start",
+    "stop": "the stop",
+    "event": "the event",
+    "cost": "the cost",
+}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventColumns:
+    """Columns of a table of events: with times, or else with starts and stops."""
+
+    id: str
+    event: str
+    time: str | None = None
+    start: str | None = None
+    stop: str | None = None
+    cost: str | None = None
+
+    def describe(self, file: TableFile) -> str:
+        """Say which column was taken for what, and which were not used."""
+        return _describe(file, asdict(self), "--id, --time, --event, --start, --stop")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleColumns:
+    """Columns of a table of samples: all others are sensors."""
+
+    id: str
+    time: str
+
+    def describe(self, file: TableFile) -> str:
+        """Say which column was taken for what."""
+        sensors = [name for name in file.names if name not in {self.id, self.time}]
+        return (
+            f"{file.path.name}: took `{self.id}` for the id, `{self.time}` for the time "
+            f"and {list_names(sensors)} for sensors"
+        )
+
+
+def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> EventColumns:
+    """Find the columns of a table of events.
+
+    Parameters
+    ----------
+    file : TableFile
+        The table.
+    given : mapping
+        Names that were given, by role; the others are guessed.
+
+    Returns
+    -------
+    EventColumns
+        One column for every role that is needed.
+    """
+    columns = _Columns(file)
+    roles = {role: name for role, name in given.items() if name is not None}
+    columns.check(roles)
+    if {"time", "stop"} <= roles.keys():
+        raise InvalidParameterError(
+            "A table has times of events or else intervals, but --time and --stop are both "
+            "given.\n\nHint: --time for events and ends, --start and --stop otherwise."
+        )
+    _find_id(columns, roles)
+    _find_times(columns, roles)
+    if "event" not in roles:
+        roles["event"] = columns.need("event", _EVENT, could_be_flags, roles)
+    return EventColumns(**roles)
+
+
+def _find_times(columns: _Columns, roles: dict[str, str]) -> None:
+    """Find starts and stops, or else times and, where there are any, starts."""
+    if "start" not in roles:
+        start = columns.find(_START, could_be_times, roles)
+        roles |= {} if start is None else {"start": start}
+    if "time" in roles:
+        return
+    stop = roles.get("stop") or columns.find(_STOP, could_be_times, roles)
+    if stop is not None and "start" in roles:
+        roles["stop"] = stop
+    elif "stop" in roles:
+        roles["start"] = columns.need("start", _START, could_be_times, roles)
+    else:
+        roles["time"] = columns.need("time", _TIME | _STOP, could_be_times, roles)
+
+
+def guess_sample_columns(
+    file: TableFile, given: Mapping[str, str | None], like: EventColumns
+) -> SampleColumns:
+    """Find the id and the time of a table of sensors, first by the names of the events'."""
+    columns = _Columns(file)
+    usual = {"id": like.id, "time": like.time or like.stop}
+    named = {role: given.get(role) or usual[role] for role in usual}
+    roles = {role: name for role, name in named.items() if name and name in columns}
+    _find_id(columns, roles)
+    if "time" not in roles:
+        roles["time"] = columns.need("time", _TIME, could_be_times, roles)
+    return SampleColumns(**roles)
+
+
+def guess_id(file: TableFile, like: EventColumns) -> str:
+    """Find the id of a table with one row per individual."""
+    if like.id in file.names:
+        return like.id
+    return _Columns(file).need("id", _ID, _could_be_ids, {})
+
+
+class _Columns:
+    """First rows of a table, searched by name and content."""
+
+    def __init__(self, file: TableFile) -> None:
+        self._file = file
+        self._head = file.head()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._file.names
+
+    def check(self, roles: Mapping[str, str]) -> None:
+        """Refuse names that were given and are not there."""
+        wrong = [f"--{role} {name}" for role, name in roles.items() if name not in self]
+        if wrong:
+            raise InvalidParameterError(
+                f"{self._file.path.name!r} must have the columns that are named, but it "
+                f"lacks {', '.join(wrong)}.\n\n"
+                f"Hint: it has {list_names(self._file.names)}."
+            )
+
+    def find(
+        self,
+        words: frozenset[str],
+        fits: Callable[[Any], bool],
+        taken: Mapping[str, str],
+    ) -> str | None:
+        """Return the first column called by one of the words, or with one in its name."""
+        free = [name for name in self._file.names if name not in taken.values()]
+        for is_called in (_is_word, _has_word):
+            for name in free:
+                if is_called(name, words) and fits(self._head[name]):
+                    return name
+        return None
+
+    def find_by_content(
+        self, fits: Callable[[Any], bool], taken: Iterable[str]
+    ) -> list[str]:
+        """Return the columns that hold what is looked for."""
+        free = [name for name in self._file.names if name not in taken]
+        return [name for name in free if fits(self._head[name])]
+
+    def need(
+        self,
+        role: str,
+        words: frozenset[str],
+        fits: Callable[[Any], bool],
+        taken: Mapping[str, str],
+    ) -> str:
+        """Return the column for a role, or name the columns that there are."""
+        found = self.find(words, fits, taken)
+        if found is not None:
+            return found
+        rest = self.find_by_content(fits, taken.values())
+        if role in {"time", "start"}:  # a number may be anything, a date is a time
+            rest = [name for name in rest if not self._head[name].dtype.is_numeric()]
+        if len(rest) == 1:
+            return rest[0]
+        raise InvalidParameterError(
+            f"There must be a column for {_ROLES[role]}, but none of "
+            f"{list_names(self._file.names)} in {self._file.path.name!r} is clearly one."
+            f"\n\nHint: --{role} COLUMN says which one it is{_ADVICE.get(role, '.')}"
+        )
+
+
+_ADVICE = {
+    "event": "; it has 1 in rows with an event and 0 in the row of each individual's end "
+    "of follow-up.",
+    "time": "; or --start COLUMN --stop COLUMN for rows that are intervals.",
+}
+
+
+def _find_id(columns: _Columns, roles: dict[str, str]) -> None:
+    """Find the id by name, or else the first column of texts or numbers that repeat."""
+    if "id" in roles:
+        return
+    found = columns.find(_ID, _could_be_ids, roles)
+    repeating = columns.find_by_content(_repeats, roles.values())
+    roles["id"] = (
+        found or next(iter(repeating), "") or columns.need("id", _ID, _could_be_ids, roles)
+    )
+
+
+def _could_be_ids(column: Any) -> bool:
+    polars = load_polars()
+    if column.dtype.is_float():  # as pandas writes whole numbers beside missing ones
+        known = column.drop_nulls()
+        return bool((known == known.round()).all())
+    is_text = column.dtype in {polars.String, polars.Categorical}
+    return bool(is_text or column.dtype.is_integer())
+
+
+def _repeats(column: Any) -> bool:
+    """Tell whether a column may be ids: some are there twice, and it is no time or flag."""
+    is_other = could_be_flags(column) or _has_word(column.name, _TIME | _START | _STOP)
+    is_distinct = column.n_unique() == column.len()
+    return _could_be_ids(column) and not (is_other or is_distinct)
+
+
+def _is_word(name: str, words: frozenset[str]) -> bool:
+    return name.strip().lower() in words
+
+
+def _has_word(name: str, words: frozenset[str]) -> bool:
+    return any(word.lower() in words for word in _WORD.findall(name))
+
+
+def _describe(file: TableFile, roles: Mapping[str, str | None], options: str) -> str:
+    taken = [
+        f"`{roles[role]}` for {what}"
+        for role, what in _ROLES.items()
+        if roles[role] is not None
+    ]
+    unused = [name for name in file.names if name not in roles.values()]
+    rest = f" and did not use {list_names(unused)}" if unused else ""
+    return (
+        f"{file.path.name}: took {', '.join(taken)}{rest} (say {options} to choose others)"
+    )

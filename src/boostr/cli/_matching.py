@@ -1,0 +1,79 @@
+"""Ids that are the same in all tables, whatever type a file gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from boostr._validation import first_few
+from boostr.cli._files import TableFile, load_polars
+from boostr.exceptions import BoostrError
+
+__all__ = ["as_keys", "check_same", "restore_numbers"]
+
+
+def as_keys(column: Any) -> Any:
+    """Return ids as texts that are the same whatever type a file gives them."""
+    polars = load_polars()
+    if column.dtype.is_float():
+        whole = column.cast(polars.Int64, strict=False)
+        column = whole if (whole == column).all() else column
+    return column.cast(polars.String).str.strip_chars()
+
+
+def restore_numbers(keys: Any) -> Any:
+    """Return texts as whole numbers where nothing is lost by that, as of 007 would be."""
+    polars = load_polars()
+    numbers = keys.cast(polars.Int64, strict=False)
+    is_same = numbers.cast(polars.String).eq_missing(keys)
+    return numbers if is_same.all() else keys
+
+
+def check_same(
+    keys: Any,
+    expected: Sequence[str],
+    file: TableFile,
+    error: type[BoostrError],
+    *,
+    is_part: bool = False,
+) -> None:
+    """Refuse a table of other individuals than those of the events, and name them.
+
+    Parameters
+    ----------
+    keys : polars.Series
+        Ids in the table, as texts.
+    expected : sequence of str
+        Ids in the table of events.
+    file : TableFile
+        The table, for the message.
+    error : type
+        What to raise.
+    is_part : bool, default=False
+        Whether some individuals may be missing.
+    """
+    name = repr(file.path.name)
+    if keys.null_count():
+        rows = first_few(keys.is_null().arg_true().head(6).to_list())
+        raise error(
+            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
+            f"{name} have none (rows {rows}).\n\nHint: fill in the id, or drop those rows."
+        )
+    found = set(keys.to_list())
+    missing = [] if is_part else [key for key in expected if key not in found]
+    if missing:
+        raise error(
+            f"All individuals of the events must be in {name}, but {len(missing)} of "
+            f"{len(expected)} are not (ids {first_few(missing)}).\n\n"
+            f"Hint: add their rows, or drop their events; ids there are like "
+            f"{first_few(sorted(found)[:3])}."
+        )
+    known = set(expected)
+    surplus = sorted(found - known)
+    if surplus:
+        raise error(
+            f"All individuals of {name} must be in the table of events, but {len(surplus)} "
+            f"of {len(found)} are not (ids {first_few(surplus)}).\n\n"
+            "Hint: without any row in the events nobody knows how long they were observed: "
+            "add a row for the end of follow-up of each, or drop them."
+        )

@@ -1,0 +1,154 @@
+"""Columns of times and of flags, whatever way they were written in."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from boostr._validation import first_few
+from boostr.cli._files import load_polars
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+
+__all__ = ["could_be_flags", "could_be_times", "read_flags", "read_moment", "read_moments"]
+
+_DAY = "%Y-%m-%d"
+# Formats of one family may be mixed in a column.
+_FAMILIES = (
+    (_DAY, *(f"{_DAY}{gap}%H:%M{rest}" for gap in (" ", "T") for rest in ("", ":%S%.f"))),
+    tuple(f"{_DAY}{gap}%H:%M:%S%.f%#z" for gap in (" ", "T")),
+    ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+    ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
+    ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
+)
+_SAMPLE = 1_000
+_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
+_FLAGS = {
+    **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
+    **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
+}
+_COMPACT = (19_000_101, 21_001_231)  # dates as whole numbers, such as 19970131
+
+
+def could_be_times(column: Any) -> bool:
+    """Tell whether a column may hold times: numbers, time stamps, or texts like dates."""
+    polars = load_polars()
+    if column.dtype != polars.String:
+        return bool(column.dtype.is_numeric() or column.dtype.is_temporal())
+    first = column.drop_nulls().head(1).to_list()
+    return bool(first) and _LOOKS_LIKE_DATE.match(first[0]) is not None
+
+
+def could_be_flags(column: Any) -> bool:
+    """Tell whether a column holds nothing but yes and no in one of the usual ways."""
+    polars = load_polars()
+    known = column.drop_nulls()
+    if column.dtype == polars.Boolean:
+        return True
+    if column.dtype == polars.String:
+        return (
+            bool(known.len())
+            and known.str.strip_chars().str.to_lowercase().is_in(list(_FLAGS)).all()
+        )
+    if not column.dtype.is_numeric() or not known.len():
+        return False
+    numbers = known.cast(polars.Float64)
+    return bool(((numbers == 0.0) | (numbers == 1.0)).all())
+
+
+def read_flags(column: Any) -> Any:
+    """Return a column of yes and no as booleans; numbers are left to the library."""
+    polars = load_polars()
+    if column.dtype != polars.String:
+        return column
+    words = column.str.strip_chars().str.to_lowercase()
+    flags = words.replace_strict(_FLAGS, default=None, return_dtype=polars.Boolean)
+    strange = column.filter(flags.is_null()).unique(maintain_order=True)
+    if strange.len():
+        raise InvalidEventsError(
+            f"Column `{column.name}` must be 1 or 0, true or false, yes or no in every row,"
+            f" but there is {first_few(map(repr, strange.to_list()))}.\n\n"
+            "Hint: write 1 for an event and 0 for the end of follow-up."
+        )
+    return flags.alias(column.name)
+
+
+def read_moments(column: Any) -> Any:
+    """Return a column of times as numbers or time stamps, or say why it is neither."""
+    polars = load_polars()
+    if column.dtype.is_integer() and _is_compact(column):
+        found = column.cast(polars.String).str.to_datetime("%Y%m%d", strict=False)
+        return found if found.null_count() == column.null_count() else column
+    if column.dtype != polars.String:
+        return column
+    text = column.str.strip_chars()
+    numbers = text.cast(polars.Float64, strict=False)
+    if numbers.null_count() == text.null_count():
+        return numbers
+    sample = text.drop_nulls().head(_SAMPLE)
+    fitting = [family for family in _FAMILIES if not _parse(sample, family).null_count()]
+    parsed = [(family, _parse(text, family)) for family in fitting]
+    parsed = [pair for pair in parsed if pair[1].null_count() == text.null_count()]
+    if not parsed:
+        raise _refuse_times(text)
+    if any(not pair[1].equals(parsed[0][1]) for pair in parsed[1:]):
+        raise InvalidEventsError(
+            f"Dates must have one meaning, but {sample[0]!r} in column `{column.name}` may "
+            "be day first or month first.\n\nHint: write dates as 2024-01-31."
+        )
+    return parsed[0][1]
+
+
+def read_moment(text: str, what: str) -> float | datetime:
+    """Return a time that was given as an option: a number or a time stamp."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidParameterError(
+            f"{what} must be a number or a date, but it is {text!r}.\n\n"
+            "Hint: write dates as 2024-01-31 or 2024-01-31T12:00:00."
+        ) from error
+
+
+def _is_compact(column: Any) -> bool:
+    low, high = _COMPACT
+    known = column.drop_nulls()
+    return bool(known.len() and known.is_between(low, high).all())
+
+
+def _parse(text: Any, family: tuple[str, ...]) -> Any:
+    """Return time stamps, missing where no format of the family fits."""
+    polars = load_polars()
+    found = None
+    for form in family:
+        stamps = text.str.to_datetime(
+            form, time_unit="us", strict=False, ambiguous="earliest"
+        )
+        found = stamps if found is None else found.fill_null(stamps)
+    assert found is not None  # noqa: S101 - families are not empty
+    if isinstance(found.dtype, polars.Datetime) and found.dtype.time_zone is not None:
+        found = found.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return found
+
+
+def _refuse_times(text: Any) -> InvalidEventsError:
+    """Name the first value that is not written like the others."""
+    rest = text.drop_nulls()
+    misfits = [_parse(rest, family).is_null() for family in _FAMILIES]
+    is_odd = min(misfits, key=lambda mask: mask.sum())
+    if is_odd.all():
+        return InvalidEventsError(
+            f"Column `{text.name}` must hold numbers or dates, but there is "
+            f"{first_few(map(repr, rest.unique(maintain_order=True).head(6).to_list()))}."
+            "\n\nHint: write dates as 2024-01-31, or name another column for the times."
+        )
+    return InvalidEventsError(
+        f"Column `{text.name}` must hold numbers, or dates that are all written alike, but "
+        f"there is {rest.filter(is_odd)[0]!r} beside {rest.filter(~is_odd)[0]!r}.\n\n"
+        "Hint: write dates as 2024-01-31 or 2024-01-31T12:00:00."
+    )

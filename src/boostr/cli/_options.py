@@ -1,0 +1,101 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boostr.cli._events import Reading
+
+__all__ = [
+    "CostColumn",
+    "EventColumn",
+    "EventsFile",
+    "IdColumn",
+    "Json",
+    "Level",
+    "ModelFile",
+    "Origin",
+    "SensorsFile",
+    "StartColumn",
+    "StaticFile",
+    "StopColumn",
+    "TimeColumn",
+    "Unit",
+    "gather",
+]
+
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model that `boostr fit` has written.")
+]
+EventsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="EVENTS",
+        help="Table of events, CSV or Parquet: one row per event, and one without event "
+        "at the end of each follow-up; or rows of intervals.",
+    ),
+]
+StaticFile = Annotated[
+    Path | None,
+    typer.Option("--static", metavar="FILE", help="Features, one row per individual."),
+]
+SensorsFile = Annotated[
+    Path | None,
+    typer.Option("--sensors", metavar="FILE", help="Sensors, one row per sample."),
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id", metavar="COL", help="Column of ids, in all tables.")
+]
+TimeColumn = Annotated[
+    str | None, typer.Option("--time", metavar="COL", help="Column of times or dates.")
+]
+EventColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--event", metavar="COL", help="Column with 1 for an event, 0 for an end."
+    ),
+]
+StartColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="COL|TIME",
+        help="Column of the start of follow-up, or of intervals; or one start for all.",
+    ),
+]
+StopColumn = Annotated[
+    str | None,
+    typer.Option("--stop", metavar="COL", help="Column of the end of intervals."),
+]
+CostColumn = Annotated[
+    str | None,
+    typer.Option("--cost", metavar="COL", help="Column of what each event counts."),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UNIT",
+        help="Unit in which dates are counted: s, min, h, D (default) or W; a name for "
+        "numbers.",
+    ),
+]
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE|individual",
+        help="Time 0: a date (the first one by default), or each individual's own start, "
+        "so that time is age.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object; messages go to stderr.")
+]
+Level = Annotated[float, typer.Option(help="Probability of the intervals.")]
+
+
+def gather(**options: str | None) -> Reading:
+    """Return what was said about the tables, by role."""
+    return options

@@ -1,0 +1,92 @@
+"""``boostr report``: one page on a fleet, for people who act on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boostr.cli import _options as options
+from boostr.cli._output import check_output, print_json, say
+from boostr.cli._tables import FleetFiles, Known, read_fleet
+from boostr.io import load
+from boostr.report import fleet_report
+
+__all__ = ["EXAMPLE", "report"]
+
+EXAMPLE = (
+    "boostr report pumps.boostr events.csv --static pumps.csv --horizon 90 "
+    "--out report.html"
+)
+
+
+def report(  # noqa: PLR0913 - every option is a parameter
+    model: options.ModelFile,
+    events: options.EventsFile,
+    *,
+    static: options.StaticFile = None,
+    sensors: options.SensorsFile = None,
+    future: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What sensors will show, as --sensors; the last values hold otherwise.",
+        ),
+    ] = None,
+    horizon: Annotated[
+        float | None,
+        typer.Option(help="Length of the time ahead; by default the longest follow-up."),
+    ] = None,
+    level: options.Level = 0.9,
+    title: Annotated[str, typer.Option(help="Title of the page.")] = "Fleet report",
+    max_individuals: Annotated[
+        int, typer.Option(help="Individuals in the table, those most at risk.")
+    ] = 10_000,
+    id: options.IdColumn = None,
+    time: options.TimeColumn = None,
+    event: options.EventColumn = None,
+    start: options.StartColumn = None,
+    stop: options.StopColumn = None,
+    cost: options.CostColumn = None,
+    unit: options.Unit = None,
+    origin: options.Origin = None,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The page, one HTML file.")
+    ] = Path("report.html"),
+    json: options.Json = False,
+) -> None:
+    """Write a page that opens offline: who is at risk, why, how good the model is."""
+    check_output(out)
+    fitted = load(model)
+    given = options.gather(
+        id=id,
+        time=time,
+        event=event,
+        start=start,
+        stop=stop,
+        cost=cost,
+        unit=unit,
+        origin=origin,
+    )
+    files = FleetFiles(
+        events=events, static=static, sensors=sensors, future=future, given=given
+    )
+    fleet = read_fleet(files, Known.of(fitted))
+    page = fleet_report(
+        fitted,
+        fleet.X,
+        fleet.y,
+        fleet.Z,
+        path=out,
+        horizon=horizon,
+        future=fleet.future,
+        level=level,
+        title=title,
+        max_individuals=max_individuals,
+    )
+    if json:
+        size = page.stat().st_size
+        print_json({"out": str(page), "bytes": size, "individuals": len(fleet.y)})
+        return
+    say(f"{len(fleet.y)} individuals in {page}: open it in a browser")

@@ -1,0 +1,284 @@
+"""Files of events, features and sensors as estimators take them, matched by id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boostr._validation import first_few
+from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
+from boostr.cli._files import TableFile, list_names, load_polars, open_table
+from boostr.cli._guess import guess_id, guess_sample_columns
+from boostr.cli._matching import as_keys, check_same
+from boostr.cli._moments import read_moments
+from boostr.cli._output import say
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.exceptions import (
+    BoostrError,
+    InvalidEventsError,
+    InvalidFeaturesError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
+
+__all__ = ["Fleet", "FleetFiles", "Known", "read_fleet", "read_when"]
+
+_ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?$"
+_DAY = 86_400_000_000.0  # microseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetFiles:
+    """Where the tables are, and what was said about their columns."""
+
+    events: Path
+    static: Path | None = None
+    sensors: Path | None = None
+    future: Path | None = None
+    given: Reading  # id, time, event, start, stop, cost, unit, origin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What a model was trained with: its features and sensors, and how they were read."""
+
+    features: Mapping[str, bool]  # whether each is categorical
+    sensors: Mapping[str, bool] | None
+    unit: str | None
+    reading: Reading
+
+    @classmethod
+    def of(cls, model: Any) -> Known:
+        """Return what a fitted model needs."""
+        layout, encoder = model.sensor_layout_, model.encoder_
+        pairs = zip(encoder.names, encoder.is_categorical.tolist(), strict=True)
+        kept = getattr(model, "reading_", None)
+        is_sound = isinstance(kept, dict) and all(
+            isinstance(text, str) for text in (*kept, *filter(None, kept.values()))
+        )
+        reading: Reading = dict(kept) if isinstance(kept, dict) and is_sound else {}
+        return cls(
+            features=dict(pairs),
+            sensors=layout and {name: name in layout.categories for name in layout.names},
+            unit=model.time_unit_,
+            reading=reading | {"unit": model.time_unit_},
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fleet:
+    """Histories, and the features and sensors of the same individuals."""
+
+    X: Any  # a table of polars, or an array without columns
+    y: RecurrentEvents
+    Z: Trajectories | None
+    future: Trajectories | None
+    reading: Reading
+
+    def take(self, rows: Any, y: RecurrentEvents | None = None) -> Fleet:
+        """Return some of the individuals, with other histories if wanted."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows] if y is None else y,
+            Z=None if self.Z is None else self.Z[rows],
+            future=None if self.future is None else self.future[rows],
+        )
+
+
+def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
+    """Read everything about a fleet, and say which column was taken for what.
+
+    Parameters
+    ----------
+    files : FleetFiles
+        The tables.
+    known : Known, optional
+        What a model needs: no more is read than that. By default everything is.
+
+    Returns
+    -------
+    Fleet
+        Individuals in the order of their ids.
+    """
+    histories = read_events(
+        files.events, files.given, {} if known is None else known.reading
+    )
+    if known is not None:
+        _check_clock(histories, known, files.given)
+        _check_complete(files, known)
+    X: Any = np.empty((len(histories.y), 0))
+    if files.static is not None and (known is None or known.features):
+        X = _read_static(files.static, histories, known)
+    Z, future = (
+        None
+        if path is None
+        else _read_samples(path, files.given, histories, known, is_plan)
+        for path, is_plan in ((files.sensors, False), (files.future, True))
+    )
+    return Fleet(X=X, y=histories.y, Z=Z, future=future, reading=histories.reading)
+
+
+def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
+    """Return a time that was given as an option, on the axis of the histories."""
+    if y.origin is not None:
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InvalidParameterError(
+            f"{option} must be a number, as the times of events are, but it is {text!r}."
+            f"\n\nHint: follow-up ends between {y.end.min():g} and {y.end.max():g}."
+        ) from error
+
+
+def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
+    """Refuse times in another unit than training's, and warn of an unknown origin."""
+    y = histories.y
+    if y.time_unit != known.unit:
+        raise InvalidEventsError(
+            "Events must count time as in training, but they count in "
+            f"{y.time_unit or 'plain numbers'} and training counted in "
+            f"{known.unit or 'plain numbers'}.\n\n"
+            "Hint: --unit; dates where there were dates, numbers where there were numbers."
+        )
+    if y.origin is not None and not (known.reading.get("origin") or given.get("origin")):
+        say(
+            "warning: the model does not say from which date it counts time; counting from "
+            f"{str(y.origin)[:10]} (say --origin DATE to choose another)"
+        )
+
+
+def _check_complete(files: FleetFiles, known: Known) -> None:
+    """Refuse to go on without files that the model needs."""
+    needed = (
+        ("features", "--static", known.features, files.static),
+        ("sensors", "--sensors", known.sensors, files.sensors),
+    )
+    for what, option, names, path in needed:
+        if names and path is None:
+            raise InvalidParameterError(
+                f"The model needs the {what} that it was fitted with, but no file has "
+                f"them: {list_names(names)}.\n\nHint: {option} FILE"
+            )
+
+
+def _select(
+    file: TableFile, wanted: Mapping[str, bool], error: type[BoostrError]
+) -> tuple[list[str], list[str]]:
+    """Return the columns that a model needs, and which of them hold categories."""
+    missing = [name for name in wanted if name not in file.names]
+    if missing:
+        raise error(
+            f"{file.path.name!r} must have all columns that the model was fitted with, but "
+            f"it lacks {list_names(missing)}.\n\nHint: it has {list_names(file.names)}."
+        )
+    return list(wanted), [name for name, is_categorical in wanted.items() if is_categorical]
+
+
+def _read_static(path: Path, histories: Histories, known: Known | None) -> Any:
+    """Return one row of features per individual, in the order of the histories."""
+    file = open_table(path, "features")
+    id_name = guess_id(file, histories.columns)
+    names = [name for name in file.names if name != id_name]
+    as_text: list[str] = []
+    if known is None:
+        say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
+    else:
+        names, as_text = _select(file, known.features, InvalidFeaturesError)
+    if not names:
+        raise InvalidFeaturesError(
+            f"The table of features must have some beside the id `{id_name}`, but "
+            f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
+        )
+    table = file.read([id_name, *names], as_text=[id_name, *as_text])
+    keys = as_keys(table[id_name])
+    check_same(keys, histories.keys, file, InvalidFeaturesError)
+    twice = keys.filter(keys.is_duplicated()).unique(maintain_order=True)
+    if twice.len():
+        raise InvalidFeaturesError(
+            f"The table of features must have one row per individual, but {twice.len()} "
+            f"ids stand in several rows of {path.name!r} (ids {first_few(twice)}).\n\n"
+            "Hint: keep one row of each; what changes in time belongs into --sensors."
+        )
+    polars = load_polars()
+    features = [_as_feature(table[name], is_text=name in as_text) for name in names]
+    rows = polars.DataFrame([keys.alias(KEY), *features])
+    order = polars.DataFrame({KEY: histories.keys}, schema={KEY: polars.String})
+    return order.join(rows, on=KEY, how="left", maintain_order="left").drop(KEY)
+
+
+def _as_feature(column: Any, *, is_text: bool) -> Any:
+    """Return numbers or categories; dates become days since 1970, durations days."""
+    polars = load_polars()
+    if is_text:
+        return column.cast(polars.String)
+    known = column.drop_nulls()
+    if column.dtype == polars.String and known.len() and known.str.contains(_ISO).all():
+        with suppress(InvalidEventsError):  # texts that begin like dates
+            column = read_moments(column)
+    if column.dtype == polars.Duration:
+        return column.dt.total_microseconds() / _DAY
+    if column.dtype == polars.Date or isinstance(column.dtype, polars.Datetime):
+        return column.dt.epoch("us") / _DAY
+    return column
+
+
+def _read_samples(
+    path: Path, given: Reading, histories: Histories, known: Known | None, is_plan: bool
+) -> Trajectories:
+    """Return the series of all individuals; in a plan some may have none."""
+    file = open_table(path, "planned sensors" if is_plan else "sensors")
+    columns = guess_sample_columns(file, given, histories.columns)
+    names = [name for name in file.names if name not in {columns.id, columns.time}]
+    as_text: list[str] = []
+    if known is None or known.sensors is None:
+        say(columns.describe(file))
+    else:
+        wanted = known.sensors
+        if is_plan:
+            wanted = {name: wanted[name] for name in wanted if name in names}
+        names, as_text = _select(file, wanted, InvalidSensorsError)
+    table = file.read([columns.id, columns.time, *names], as_text=[columns.id, *as_text])
+    keys = as_keys(table[columns.id])
+    check_same(keys, histories.keys, file, InvalidSensorsError, is_part=is_plan)
+    y = histories.y
+    ids = keys.replace_strict(histories.keys, y.ids.tolist())
+    times = read_moments(table[columns.time])
+    _check_times(times, file, histories)
+    polars = load_polars()
+    table = table.with_columns(ids.alias(columns.id), times).with_columns(
+        polars.col(name).cast(polars.String) for name in as_text
+    )
+    origin: Any = y.origin
+    if histories.entries is not None:
+        entries = table.select(keys.alias(KEY)).join(
+            histories.entries, on=KEY, how="left", maintain_order="left"
+        )
+        table, origin = table.with_columns(entries[ENTRY]), ENTRY
+    return Trajectories.from_long(
+        table, columns.id, columns.time, names, ids=y.ids, unit=y.time_unit, origin=origin
+    )
+
+
+def _check_times(times: Any, file: TableFile, histories: Histories) -> None:
+    """Refuse dates of sensors beside numbers of events, and the other way round."""
+    is_stamped = times.dtype.is_temporal()
+    entries = histories.entries
+    events_are = (
+        histories.y.origin is not None
+        if entries is None
+        else entries[ENTRY].dtype.is_temporal()
+    )
+    if is_stamped != events_are:
+        words = {True: "dates", False: "numbers"}
+        raise InvalidSensorsError(
+            f"Times of sensors and events must be of one kind, but `{times.name}` in "
+            f"{file.path.name!r} holds {words[is_stamped]} and events have "
+            f"{words[events_are]}.\n\nHint: --time COLUMN names another column."
+        )

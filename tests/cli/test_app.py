@@ -1,0 +1,228 @@
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.reproduction.scenes import make_chapter
+
+import boostr
+from boostr.cli import main
+from boostr.exceptions import BoostrError
+from boostr.reproduction import _reproduce
+
+pytest.importorskip("typer")
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Build chapters without computing, and list what was built."""
+    asked = []
+
+    def build(part, work):
+        asked.append((part, work.scale.name))
+        return make_chapter(part)
+
+    monkeypatch.setattr(_reproduce, "_build", build)
+    return asked
+
+
+def test_the_page_is_made_and_named(run, built, tmp_path):
+    result = run("reproduce", "C", "D", "--quick", "--out", tmp_path, "--no-progress")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() == str(tmp_path / "index.html")
+    assert (tmp_path / "index.html").exists()
+    assert built == [("C", "quick"), ("D", "quick")]
+
+
+def test_all_parts_are_made_unless_asked_otherwise(run, built, tmp_path):
+    run("reproduce", "--full", "--out", tmp_path, "--no-progress")
+    assert built == [(part, "full") for part in boostr.reproduction.PARTS]
+
+
+def test_an_error_of_the_library_is_a_message_and_status_2(run, built, tmp_path):
+    result = run("reproduce", "E", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: There is no part 'E'.")
+    assert "Hint:" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
+    def interrupt(part, work):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
+    assert result.exit_code == 130
+    assert "goes on from here" in result.stderr
+
+
+def test_help_has_an_example_of_every_command(run):
+    from boostr.cli._app import app
+
+    shown = run("--help").stdout
+    for command in app.registered_commands:
+        assert f"  boostr {command.name} " in shown
+        assert f"  boostr {command.name} " in run(command.name, "--help").stdout
+
+
+def test_the_examples_can_be_run_as_they_stand(run, built, tmp_path, monkeypatch):
+    from boostr.cli._reproduce import EXAMPLE
+
+    monkeypatch.chdir(tmp_path)
+    assert run(*EXAMPLE.split()[1:]).exit_code == 0
+
+
+def test_the_version_is_told(run):
+    assert run("--version").stdout.strip() == f"boostr {boostr.__version__}"
+
+
+def test_without_typer_the_way_to_get_it_is_told(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "pip install 'boostr[cli]'" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["boostr", "--version"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("boostr", run_name="__main__")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.strip() == f"boostr {boostr.__version__}"
+
+
+def start(*arguments, **options):
+    """Start a command in a process of its own."""
+    command = [sys.executable, "-m", "boostr", *map(str, arguments)]
+    return subprocess.Popen(
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (BoostrError("No."), 2, "error: No."),
+        (FileNotFoundError(2, "No such file", "x.csv"), 2, "'x.csv': No such file"),
+        (OSError(28, "No space left on device"), 2, "error: No space left"),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), 2, "can't decode"),
+        (MemoryError(), 2, "not enough memory"),
+        (KeyboardInterrupt(), 130, "Stopped."),
+        (ZeroDivisionError("oh"), 1, "in boostr itself (ZeroDivisionError: oh)"),
+    ],
+)
+def test_every_error_is_a_message_and_a_status(
+    run, monkeypatch, tmp_path, error, status, message
+):
+    def fail(*_arguments, **_options):
+        raise error
+
+    monkeypatch.delenv("BOOSTR_TRACEBACK", raising=False)
+    monkeypatch.setattr("boostr.cli._fit.read_fleet", fail)
+    result = run("fit", "events.csv", "--out", tmp_path / "x.boostr")
+    assert result.exit_code == status
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+
+
+def test_errors_of_polars_are_messages(run, monkeypatch, tmp_path):
+    polars = pytest.importorskip("polars")
+
+    class PanicException(BaseException):
+        pass
+
+    for error, status in (
+        (polars.exceptions.ComputeError("no"), 2),
+        (PanicException("no"), 1),
+    ):
+
+        def fail(*_arguments, error=error, **_options):
+            raise error
+
+        monkeypatch.setattr("boostr.cli._fit.read_fleet", fail)
+        result = run("fit", "events.csv", "--out", tmp_path / "x.boostr")
+        assert result.exit_code == status
+        assert "Traceback" not in result.output
+
+
+def test_whoever_asks_for_it_sees_where_an_error_came_from(run, monkeypatch, tmp_path):
+    def fail(*_arguments, **_options):
+        raise ZeroDivisionError
+
+    monkeypatch.setenv("BOOSTR_TRACEBACK", "1")
+    monkeypatch.setattr("boostr.cli._fit.read_fleet", fail)
+    result = run("fit", "events.csv", "--out", tmp_path / "x.boostr")
+    assert isinstance(result.exception, ZeroDivisionError)
+
+
+def test_wrong_usage_is_status_2(run):
+    result = run("fit")
+    assert result.exit_code == 2
+    assert "Missing argument 'EVENTS'" in result.stderr
+
+
+def test_shells_can_complete(run):
+    shown = run("--help").stdout
+    assert "--install-completion" in shown
+    assert "--show-completion" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sent", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]
+)
+def test_a_stopped_fit_leaves_no_file(pumps, tmp_path, sent, status):
+    arguments = ("fit", pumps[0], "--static", pumps[1], "--out", tmp_path / "x.boostr")
+    process = start(*arguments, "--n-estimators", 1_000_000, "--validation", "none")
+    said = [process.stderr.readline() for _ in range(2)]  # both tables are read
+    assert "took `pump` for the id" in said[1]
+    process.send_signal(sent)
+    rest = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert "Traceback" not in rest[1]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_the_process_tells_machines_and_people_apart(pumps, model):
+    arguments = ("forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30)
+    out, err = start(*arguments, "--json").communicate(timeout=60)
+    assert out.startswith('{"horizon": 30.0')
+    assert out.count("\n") == 1
+    assert "took `pump` for the id" in err
+    process = start("forecast", pumps[0], pumps[0])
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == ""
+    assert err.startswith("error: ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere"
+)
+def test_a_folder_without_permission_is_refused(pumps, tmp_path):
+    tmp_path.chmod(0o500)
+    process = start("fit", pumps[0], "--out", tmp_path / "x.boostr")
+    err = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert "not permitted" in err
+
+
+@pytest.mark.slow
+def test_the_script_is_installed():
+    script = Path(sys.executable).with_name("boostr")
+    if not script.exists():
+        pytest.skip("boostr is run from its source")
+    shown = subprocess.run(
+        [script, "--version"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == f"boostr {boostr.__version__}"

@@ -1,0 +1,158 @@
+import json
+
+import numpy as np
+import pytest
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("typer")
+
+from tests.cli.scenes import TINY  # noqa: E402
+
+import boostr  # noqa: E402
+from boostr import RecurrentEvents  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def direct(pumps, model):
+    """Return forecasts of the library from the same tables."""
+    events, static, _ = pumps
+    y = RecurrentEvents.from_long(pl.read_csv(events), "pump", "day", "failed")
+    X = pl.read_csv(static).sort("pump").drop("pump")
+
+    def ask(**options):
+        fitted = boostr.load(model)
+        return fitted.forecast(X, y, **options), fitted.forecast_fleet(X, y, horizon=30)
+
+    return ask
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_table_is_the_library_s(run, pumps, model, direct, tmp_path, ending):
+    out = tmp_path / f"next.{ending}"
+    result = run(
+        "forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--out", out
+    )
+    assert result.exit_code == 0, result.output
+    found = pl.read_csv(out) if ending == "csv" else pl.read_parquet(out)
+    assert found.equals(direct(horizon=30)[0])
+    assert "40 forecasts in" in result.stderr
+
+
+def test_options_reach_the_forecast(run, pumps, model, direct):
+    result = run(
+        *("forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--json"),
+        *("--now", 50, "--level", 0.5, "--at-least", 2, "--no-own-history", "--conformal"),
+    )
+    options = {"level": 0.5, "now": 50.0, "k": 2, "own_history": False}
+    expected = direct(horizon=30, intervals="conformal", **options)[0]
+    found = pl.DataFrame(json.loads(result.stdout)["rows"])
+    assert np.allclose(found["probability"], expected["probability"])
+    assert np.allclose(found["upper"], expected["upper"])
+    assert found["now"].to_list() == [50.0] * 40
+
+
+def test_json_has_the_total_and_either_the_rows_or_the_file(
+    run, pumps, model, direct, tmp_path
+):
+    given = ["forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--json"]
+    found = json.loads(run(*given).stdout)
+    assert found["total"]["expected"] == direct(horizon=30)[1].expected
+    assert len(found["rows"]) == 40
+    out = tmp_path / "next.json"
+    found = json.loads(run(*given, "--out", out).stdout)
+    assert found["out"] == str(out)
+    assert len(json.loads(out.read_text())) == 40
+
+
+def test_the_screen_shows_those_most_at_risk_and_the_total(run, pumps, model, direct):
+    result = run(
+        "forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--top", 3
+    )
+    table, total = direct(horizon=30)
+    assert "first 3 of 40" in result.stdout
+    shown = [one for one in table["id"].to_list() if one in result.stdout]
+    assert shown == table["id"].head(3).to_list()
+    assert f"{total.expected:.1f} expected in 30" in result.stdout
+
+
+def test_a_plan_for_some_of_the_sensors_changes_some_of_the_forecasts(run, pumps, tmp_path):
+    events, _, sensors = pumps
+    model, plan = tmp_path / "x.boostr", tmp_path / "plan.csv"
+    tables = [events, "--sensors", sensors]
+    settings = ["--set", "gamma2=0", "--set", "sensor_penalty=ridge"]
+    settings += ["--set", "min_samples_leaf=2"]
+    assert run("fit", *tables, "--out", model, *TINY, *settings).exit_code == 0
+    pl.DataFrame(
+        {"pump": ["P00", "P01"], "day": [100.0] * 2, "torque": [0.1, 0.9]}
+    ).write_csv(plan)
+    given = ["forecast", model, *tables, "--horizon", 30, "--json", "--no-own-history"]
+    rows = [
+        {
+            row["id"]: row["expected"]
+            for row in json.loads(run(*given, *more).stdout)["rows"]
+        }
+        for more in ([], ["--future", plan])
+    ]
+    changed = {one for one in rows[0] if abs(rows[0][one] - rows[1][one]) > 1e-9}
+    assert changed == {"P00", "P01"}
+
+
+def test_dates_go_in_and_come_out(run, pumps, tmp_path):
+    events, model, out = (tmp_path / name for name in ("e.csv", "x.boostr", "next.csv"))
+    moments = pl.datetime(2024, 1, 1) + pl.duration(hours=(24 * pl.col("day")).ceil())
+    pl.read_csv(pumps[0]).with_columns(day=moments).write_csv(events)
+    fitted = run("fit", events, "--start", "2024-01-01", "--out", model, *TINY)
+    assert fitted.exit_code == 0, fitted.output
+    given = ["forecast", model, events, "--now", "2024-03-01", "--horizon", 30]
+    assert run(*given, "--out", out).exit_code == 0
+    assert pl.read_csv(out)["now"].unique().to_list() == ["2024-03-01T00:00:00.000000"]
+    judged = run("evaluate", model, events, "--as-of", "2024-03-01", "--horizon", 30)
+    assert judged.exit_code == 0, judged.output
+    result = run(*given, "--json")
+    assert json.loads(result.stdout)["rows"][0]["now"] == "2024-03-01T00:00:00"
+    assert json.loads(result.stdout)["unit"] == "D"
+    assert "warning" not in result.stderr
+    wrong = run("forecast", model, events, "--now", "March")
+    assert wrong.exit_code == 2
+    assert "must be a time stamp" in wrong.stderr
+
+
+@pytest.mark.filterwarnings("default::boostr.exceptions.SensorRangeWarning")
+def test_warnings_of_the_library_are_lines(run, pumps, tmp_path):
+    events, _, sensors = pumps
+    model, strange = tmp_path / "x.boostr", tmp_path / "strange.csv"
+    assert run("fit", events, "--sensors", sensors, "--out", model, *TINY).exit_code == 0
+    pl.read_csv(sensors).with_columns(torque=pl.lit(5.0)).write_csv(strange)
+    result = run("forecast", model, events, "--sensors", strange, "--horizon", 30)
+    assert result.exit_code == 0
+    (line,) = [line for line in result.stderr.splitlines() if "outside" in line]
+    assert line.startswith("warning: Sensors are outside")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--horizon", -1], "`horizon` must be"),
+        (["--level", 2], "`level` must be"),
+        (["--now", "soon"], "--now must be a number"),
+        (["--out", "next.xlsx"], "is no format of tables"),
+        (["--out", "."], "it is a folder"),
+        (["--future", "nowhere.csv"], "there is nothing at"),
+    ],
+)
+def test_bad_options_are_messages(run, pumps, model, arguments, message):
+    result = run("forecast", model, pumps[0], "--static", pumps[1], *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_what_is_no_model_is_refused(run, pumps, tmp_path):
+    for path, message in (
+        (pumps[0], "cannot be read"),
+        (tmp_path, "Is a directory"),
+        (tmp_path / "nowhere.boostr", "No such file"),
+    ):
+        result = run("forecast", path, pumps[0])
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert "Traceback" not in result.output

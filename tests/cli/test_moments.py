@@ -1,0 +1,95 @@
+from datetime import datetime
+
+import pytest
+
+pl = pytest.importorskip("polars")
+
+from boostr.cli._moments import (  # noqa: E402
+    could_be_flags,
+    could_be_times,
+    read_flags,
+    read_moment,
+    read_moments,
+)
+from boostr.exceptions import InvalidEventsError, InvalidParameterError  # noqa: E402
+
+LAST_OF_JANUARY = datetime(2024, 1, 31)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2024-01-31", "2024-01-31"],
+        ["2024-01-31T00:00:00", "2024-01-31 00:00"],
+        ["2024-01-31T00:00:00Z", "2024-01-31T02:00:00+02:00"],
+        ["2024/01/31", "2024/01/31"],
+        ["31.01.2024", "31.01.2024 00:00"],
+        ["31/01/2024", "31/01/2024"],
+        ["01/31/2024", "01/31/2024"],
+        [20240131, 20240131],
+        [LAST_OF_JANUARY, LAST_OF_JANUARY],
+    ],
+)
+def test_dates_are_read_however_they_are_written(values):
+    assert read_moments(pl.Series("day", values)).to_list() == [LAST_OF_JANUARY] * 2
+
+
+def test_numbers_stay_numbers():
+    assert read_moments(pl.Series("day", [1, 2])).to_list() == [1, 2]
+    assert read_moments(pl.Series("day", [" 1.5", "2"])).to_list() == [1.5, 2.0]
+    assert read_moments(pl.Series("day", [20240131, 20249999])).dtype == pl.Int64
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["2024-01-31", "31.01.2024"], "'31.01.2024' beside '2024-01-31'"),
+        (["31.01.2024", "x", "01.02.2024"], "'x' beside '31.01.2024'"),
+        (["01/02/2024"], "day first or month first"),
+        (["soon", "later"], "'soon', 'later'"),
+        (["2024-02-30"], "'2024-02-30'"),
+    ],
+)
+def test_dates_of_no_or_two_meanings_are_refused(values, message):
+    with pytest.raises(InvalidEventsError, match=message):
+        read_moments(pl.Series("day", values))
+
+
+def test_missing_times_stay_missing():
+    assert read_moments(pl.Series("day", [None, "2024-01-31"])).to_list() == [
+        None,
+        LAST_OF_JANUARY,
+    ]
+
+
+@pytest.mark.parametrize("values", [["yes", "No"], ["True", "false "], ["1", "0"]])
+def test_words_for_yes_and_no_are_flags(values):
+    column = pl.Series("failed", values)
+    assert could_be_flags(column)
+    assert read_flags(column).to_list() == [True, False]
+
+
+def test_other_words_are_named():
+    with pytest.raises(InvalidEventsError, match="'maybe'"):
+        read_flags(pl.Series("failed", ["yes", "maybe"]))
+
+
+@pytest.mark.parametrize(
+    "values", [[2, 0], ["yes", "maybe"], [None], [datetime(2024, 1, 1)]]
+)
+def test_what_holds_anything_else_is_no_flag(values):
+    assert not could_be_flags(pl.Series(values))
+
+
+def test_texts_are_times_if_they_look_like_dates():
+    assert could_be_times(pl.Series(["2024-01-31"]))
+    assert could_be_times(pl.Series([1.0]))
+    assert not could_be_times(pl.Series(["P-1-2"]))
+    assert not could_be_times(pl.Series([True]))
+
+
+def test_times_of_options_are_numbers_or_dates():
+    assert read_moment("1.5", "--start") == 1.5
+    assert read_moment("2024-01-31", "--start") == LAST_OF_JANUARY
+    with pytest.raises(InvalidParameterError, match="--start must be a number or a date"):
+        read_moment("soon", "--start")

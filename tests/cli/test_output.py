@@ -1,0 +1,88 @@
+import json
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("typer")
+
+from boostr.cli import _output  # noqa: E402
+from boostr.cli._output import (  # noqa: E402
+    check_output,
+    print_json,
+    print_table,
+    write_table,
+)
+from boostr.exceptions import InvalidParameterError  # noqa: E402
+
+TABLE = pl.DataFrame({"id": ["P1", "P2"], "expected": [0.5, float("inf")]})
+
+
+@pytest.mark.parametrize("ending", ["csv", "CSV", "parquet", "pq"])
+def test_tables_come_back_as_they_were_written(tmp_path, ending):
+    path = tmp_path / f"table.{ending}"
+    write_table(TABLE, path)
+    read = pl.read_csv if ending.lower() == "csv" else pl.read_parquet
+    assert read(path).equals(TABLE)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_json_has_no_numbers_that_json_does_not_know(tmp_path):
+    write_table(TABLE, tmp_path / "table.json")
+    found = json.loads((tmp_path / "table.json").read_text())
+    assert found == [{"id": "P1", "expected": 0.5}, {"id": "P2", "expected": None}]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+
+    def fail(_handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_table(TABLE, path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_impossible_places_are_refused_beforehand(tmp_path, monkeypatch):
+    check_output(tmp_path / "x.csv", is_table=True)
+    with pytest.raises(InvalidParameterError, match="it is a folder"):
+        check_output(tmp_path)
+    with pytest.raises(InvalidParameterError, match="there is no folder"):
+        check_output(tmp_path / "no" / "x.csv")
+    with pytest.raises(InvalidParameterError, match=r"'\.xls' is no format"):
+        check_output(tmp_path / "x.xls", is_table=True)
+    with pytest.raises(InvalidParameterError, match="'no ending' is no format"):
+        check_output(tmp_path / "x", is_table=True)
+    monkeypatch.setattr(_output.os, "access", lambda *_arguments: False)
+    with pytest.raises(InvalidParameterError, match="not permitted"):
+        check_output(tmp_path / "x.csv", is_table=True)
+
+
+def test_one_object_is_printed_whatever_types_it_has(capsys):
+    print_json(
+        {
+            "count": np.int64(3),
+            "share": np.float64("nan"),
+            "when": datetime(2024, 1, 31),
+            "rows": [(1, None)],
+        }
+    )
+    assert json.loads(capsys.readouterr().out) == {
+        "count": 3,
+        "share": None,
+        "when": "2024-01-31T00:00:00",
+        "rows": [[1, None]],
+    }
+
+
+def test_names_on_the_screen_are_not_taken_for_markup(capsys):
+    print_table("Title", ["id", "n"], [("[bold]", 1234.5), ("b", None), ("c", 0.04)])
+    shown = capsys.readouterr().out
+    assert "[bold]" in shown
+    assert "1,234" in shown
+    assert "0.040" in shown

@@ -1,0 +1,311 @@
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("typer")
+
+from tests.cli.scenes import draw_pumps  # noqa: E402
+
+from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
+from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
+from boostr.exceptions import BoostrError, InvalidParameterError  # noqa: E402
+
+BEGIN = datetime(2024, 1, 1)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a fleet from tables, written as CSV or Parquet."""
+
+    def read(events, static=None, sensors=None, *, ending="csv", known=None, **given):
+        paths = {}
+        tables = {"events": events, "static": static, "sensors": sensors}
+        for name, table in tables.items():
+            if table is not None:
+                paths[name] = tmp_path / f"{name}.{ending}"
+                getattr(table, f"write_{ending}")(paths[name])
+        return read_fleet(FleetFiles(**paths, given=given), known)
+
+    return read
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_tables_in_any_order_are_matched_by_id(read, ending):
+    events, static, sensors = draw_pumps(n=6)
+    fleet = read(
+        *(table.sample(fraction=1.0, shuffle=True, seed=1) for table in (events, static)),
+        sensors.reverse(),
+        ending=ending,
+    )
+    assert fleet.y.equals(RecurrentEvents.from_long(events, "pump", "day", "failed"))
+    assert fleet.X.equals(static.drop("pump"))
+    direct = Trajectories.from_long(sensors, "pump", "day")
+    assert fleet.Z.ids.tolist() == direct.ids.tolist()
+    assert np.array_equal(fleet.Z.values, direct.values)
+
+
+def test_rows_of_intervals_keep_their_gaps(read):
+    table = pl.DataFrame(
+        {"pump": [1, 1], "start": [0.0, 5.0], "stop": [3.0, 9.0], "failed": [1, 0]}
+    )
+    assert read(table).y.equals(
+        RecurrentEvents.from_start_stop(table, "pump", "start", "stop", "failed")
+    )
+
+
+def test_ids_keep_their_zeros_and_are_numbers_where_they_can_be(read):
+    table = pl.DataFrame({"pump": ["007", "8"], "day": [1, 2], "failed": [0, 0]})
+    assert read(table).y.ids.tolist() == ["007", "8"]
+    table = pl.DataFrame({"pump": ["10", "8"], "day": [1, 2], "failed": [0, 0]})
+    assert read(table).y.ids.tolist() == [8, 10]
+
+
+def test_ids_match_across_types_of_files(tmp_path):
+    paths = {"events": tmp_path / "e.parquet", "static": tmp_path / "s.csv"}
+    events = pl.DataFrame({"pump": [8.0, 7.0], "day": [1, 2], "failed": [0, 0]})
+    events.write_parquet(paths["events"])
+    pl.DataFrame({"pump": [7, 8], "load": [0.7, 0.8]}).write_csv(paths["static"])
+    fleet = read_fleet(FleetFiles(**paths, given={}))
+    assert fleet.X["load"].to_list() == [0.7, 0.8]
+
+
+def dated(table):
+    """Return a table with dates in the place of days."""
+    days = [BEGIN + timedelta(days=day) for day in table["day"].to_list()]
+    return table.with_columns(pl.Series("day", days))
+
+
+def test_dates_are_counted_from_the_start_that_is_given(read):
+    events, _, sensors = draw_pumps(n=4)
+    fleet = read(dated(events), None, dated(sensors), start="2024-01-01")
+    plain = read(events, None, sensors)
+    assert fleet.y.origin == np.datetime64(BEGIN)
+    assert np.allclose(fleet.y.times, plain.y.times)
+    assert np.allclose(fleet.Z.times, plain.Z.times)
+    assert fleet.reading["entry"] == "2024-01-01"
+    assert fleet.reading["origin"] == "2024-01-01T00:00:00.000000"
+
+
+def test_dates_without_a_start_are_refused_with_the_option(read):
+    with pytest.raises(BoostrError, match="--start 2024-01-31"):
+        read(dated(draw_pumps(n=2)[0]))
+
+
+def test_time_is_age_if_counted_from_each_ones_start(read):
+    events = pl.DataFrame(
+        {
+            "pump": [1, 1, 2],
+            "installed": ["2024-01-01", "2024-01-01", "2024-02-01"],
+            "day": ["2024-01-11", "2024-01-21", "2024-02-06"],
+            "failed": [1, 0, 0],
+        }
+    )
+    sensors = pl.DataFrame(
+        {"pump": [2, 1], "day": ["2024-02-02", "2024-01-02"], "torque": [0.5, 0.6]}
+    )
+    fleet = read(events, None, sensors, origin="individual")
+    assert fleet.y.end.tolist() == [20.0, 5.0]
+    assert fleet.Z.times.tolist() == [1.0, 1.0]
+    assert fleet.reading["origin"] == "individual"
+
+
+def test_sensors_in_dates_do_not_go_with_events_in_numbers(read):
+    events, _, sensors = draw_pumps(n=4)
+    with pytest.raises(BoostrError, match="holds dates and events have numbers"):
+        read(events, None, dated(sensors))
+    with pytest.raises(BoostrError, match="holds numbers and events have dates"):
+        read(dated(events), None, sensors, start="2024-01-01")
+
+
+def test_dates_among_features_become_days(read):
+    events, static, _ = draw_pumps(n=2)
+    dates = pl.Series("since", ["1970-01-02", "1970-01-03"])
+    texts = pl.Series("code", ["1970-01-02 x", "1970-01-03 y"])
+    fleet = read(events, static.with_columns(dates, texts))
+    assert fleet.X["since"].to_list() == [1.0, 2.0]
+    assert fleet.X["code"].to_list() == texts.to_list()
+    moments = pl.Series("since", [datetime(1970, 1, 2, 12), datetime(1970, 1, 3)])
+    lengths = pl.Series("age", [timedelta(hours=12), timedelta(days=2)])
+    fleet = read(events, static.with_columns(moments, lengths), ending="parquet")
+    assert fleet.X["since"].to_list() == [1.5, 2.0]
+    assert fleet.X["age"].to_list() == [0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.head(2), r"2 of 4 are not \(ids P02, P03\)"),
+        (lambda table: pl.concat([table, table.head(1)]), r"several rows.*\(ids P00\)"),
+        (
+            lambda table: table.with_columns(
+                pl.col("pump").replace("P01", "P99"),
+            ),
+            r"1 of 4 are not \(ids P01\)",
+        ),
+        (
+            lambda table: table.with_columns(pl.col("pump").replace("P01", None)),
+            "have none",
+        ),
+        (lambda table: table.select("pump"), "must have some beside the id"),
+    ],
+    ids=["missing", "twice", "other", "unknown", "no features"],
+)
+def test_features_of_others_are_refused_by_name(read, change, message):
+    events, static, _ = draw_pumps(n=4)
+    with pytest.raises(BoostrError, match=message):
+        read(events, change(static))
+
+
+def test_surplus_individuals_are_refused_by_name(read):
+    events, static, sensors = draw_pumps(n=4)
+    fewer = events.filter(pl.col("pump") != "P03")
+    with pytest.raises(BoostrError, match=r"'static.csv'.* \(ids P03\)"):
+        read(fewer, static)
+    with pytest.raises(BoostrError, match=r"'sensors.csv'.* \(ids P03\)"):
+        read(fewer, None, sensors)
+    with pytest.raises(BoostrError, match=r"1 of 4 are not \(ids P00\)"):
+        read(events, None, sensors.filter(pl.col("pump") != "P00"))
+
+
+def known(**changes):
+    usual = {"features": {"load": False}, "sensors": None, "unit": None, "reading": {}}
+    return Known(**usual | changes)
+
+
+def test_only_what_a_model_needs_is_read(read):
+    events, static, _ = draw_pumps(n=4)
+    fleet = read(events, static, known=known())
+    assert fleet.X.columns == ["load"]
+
+
+def test_categories_of_training_are_read_as_texts(read):
+    events, static, sensors = draw_pumps(n=4)
+    digits = {"site": ["1", "2", "1", "2"]}
+    fleet = read(
+        events,
+        static.with_columns(**{name: pl.Series(v) for name, v in digits.items()}),
+        sensors.with_columns(mode=pl.lit("7")),
+        known=known(features={"site": True}, sensors={"mode": True}),
+    )
+    assert fleet.X["site"].to_list() == digits["site"]
+    assert fleet.Z.names == ("mode",)
+    assert fleet.Z.categories == (("7",),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": {"weight": False}}, "lacks `weight`"),
+        ({"sensors": {"torque": False}}, "--sensors FILE"),
+        ({"unit": "D"}, None),
+        ({"unit": "h", "reading": {"origin": "2024-01-01"}}, "origin"),
+        ({"reading": {"cost": "euro"}}, "costs of events in column `euro`"),
+    ],
+)
+def test_data_that_do_not_fit_the_model_are_refused(read, changes, message):
+    events, static, _ = draw_pumps(n=4)
+    if message is None:  # numbers are in the unit of training
+        given = {"unit": "W"}
+        message = "count in W and training counted in D"
+    else:
+        given = {}
+    with pytest.raises(BoostrError, match=message):
+        read(events, static, known=known(**changes), **given)
+
+
+def test_features_that_a_model_needs_must_come_in_a_file(read):
+    with pytest.raises(InvalidParameterError, match=r"`load`.*\n\nHint: --static FILE"):
+        read(draw_pumps(n=2)[0], known=known())
+
+
+def test_a_model_remembers_columns_and_the_first_date(read):
+    events = dated(draw_pumps(n=4)[0]).rename({"pump": "x", "failed": "y"})
+    reading = read(events, start="2024-01-01", id="x", event="y").reading
+    later = events.filter(pl.col("day") > BEGIN + timedelta(days=50)).rename(
+        {"day": "when"}
+    )
+    fleet = read(later, known=known(features={}, unit="D", reading=reading))
+    assert fleet.y.origin == np.datetime64(BEGIN)
+    assert fleet.y.end.tolist() == [100.0] * 4
+
+
+def test_what_is_given_comes_before_what_a_model_remembers(read, capsys):
+    table = pl.DataFrame(
+        {"pump": [1, 2], "from": [2.0, 1.0], "day": [5.0, 6.0], "to": [7.0, 8.0]}
+    ).with_columns(failed=pl.lit(0))
+    long = {"id": "pump", "time": "day", "event": "failed"}
+    rows = {"id": "pump", "start": "from", "stop": "to", "event": "failed"}
+    trained = {
+        name: known(features={}, reading=roles)
+        for name, roles in {"long": long, "rows": rows}.items()
+    }
+    assert read(table, known=trained["long"], **rows).y.end.tolist() == [7.0, 8.0]
+    assert read(table, known=trained["rows"], **long).y.end.tolist() == [5.0, 6.0]
+    assert capsys.readouterr().err == ""  # nothing was guessed, nothing is said
+
+
+def test_a_start_with_a_zone_is_in_universal_time(read):
+    events = dated(draw_pumps(n=2)[0])
+    y = read(events, start="2023-12-31T19:00:00-05:00").y
+    assert y.origin == np.datetime64(BEGIN)
+    assert y.start.tolist() == [0.0, 0.0]
+
+
+def test_an_unknown_origin_is_warned_of(read, capsys):
+    events = dated(draw_pumps(n=4)[0])
+    read(events, known=known(features={}, unit="D"), start="2024-01-01")
+    assert "warning: the model does not say from which date" in capsys.readouterr().err
+
+
+def test_moments_of_options_are_on_the_axis_of_the_events(read):
+    events = draw_pumps(n=2)[0]
+    assert read_when("50", read(events).y, "--now") == 50.0
+    with pytest.raises(InvalidParameterError, match="--now must be a number"):
+        read_when("2024-01-01", read(events).y, "--now")
+    stamped = read(dated(events), start="2024-01-01").y
+    assert read_when("2024-02-01", stamped, "--now") == "2024-02-01"
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_damaged_tables_give_a_fleet_or_an_error_of_boostr(tmp_path, data):
+    contents = {
+        "events": b"pump,day,failed\nP1,1.5,1\nP1,9,0\nP2,2,1\nP2,8,0\n",
+        "static": b"pump,site,load\nP2,north,0.5\nP1,south,\n",
+        "sensors": b"pump,day,torque\nP1,0,1\nP1,5,2\nP2,0,3\n",
+    }
+    pieces = [
+        b"\x00",
+        b"\xff",
+        b",",
+        b";",
+        b"\n",
+        b'"',
+        b"inf",
+        b"-1",
+        b"1e999",
+        b"NA",
+        b"\r",
+    ]
+    paths = {}
+    for name, content in contents.items():
+        changed = bytearray(content)
+        for _ in range(data.draw(st.integers(0, 2))):
+            place = data.draw(st.integers(0, len(changed)))
+            length = data.draw(st.integers(0, 3))
+            changed[place : place + length] = data.draw(st.sampled_from(pieces))
+        paths[name] = tmp_path / f"{name}.csv"
+        paths[name].write_bytes(changed)
+    try:
+        fleet = read_fleet(FleetFiles(**paths, given={}))
+    except BoostrError:
+        return
+    assert len(fleet.X) == len(fleet.y) == len(fleet.Z)
