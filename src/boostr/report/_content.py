@@ -1,0 +1,114 @@
+"""Everything that a fleet report says, as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._typing import AnyArray
+from boostr.data import Trajectories
+from boostr.estimators import FleetForecast
+from boostr.estimators._forecast_checks import check_level, check_whole
+from boostr.estimators._outlook import look_ahead
+from boostr.exceptions import SensorRangeWarning
+from boostr.report._data_checks import find_warnings
+from boostr.report._drivers import Drivers
+from boostr.report._fleet import Activity, Fleet, History, Mcf, TimeAxis, Timeline
+from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths, explain_window
+from boostr.report._quality import Quality
+
+__all__ = ["Content", "Individuals", "collect"]
+
+# Bounds on what is kept of long histories, to bound the size of the page.
+_MOST_EVENTS = 150_000
+_MOST_SAMPLES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Individuals:
+    """Those with the highest risk, from the highest on."""
+
+    ids: AnyArray
+    risk: Risk
+    curves: Curves
+    history: History
+    reasons: Reasons
+    sensors: SensorPaths | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """The parts of a report."""
+
+    axis: TimeAxis
+    horizon: float
+    level: float
+    has_costs: bool
+    id_name: str | None
+    n_individuals: int
+    n_events: int
+    total: FleetForecast
+    individuals: Individuals
+    timeline: Timeline
+    activity: Activity
+    mcf: Mcf | None
+    drivers: Drivers
+    quality: Quality
+    warnings: tuple[str, ...]
+
+
+def collect(
+    model: Any,
+    X: Any,
+    y: Any,
+    Z: Any = None,
+    *,
+    horizon: float | None = None,
+    future: Trajectories | None = None,
+    level: float = 0.9,
+    max_individuals: int = 10_000,
+) -> Content:
+    """Compute all that the page shows."""
+    check_is_fitted(model)
+    check_level(level)
+    check_whole(max_individuals, "max_individuals")
+    with warnings.catch_warnings():
+        # The page lists sensors that are out of range.
+        warnings.simplefilter("ignore", SensorRangeWarning)
+        fleet = Fleet.read(model, X, y, Z)
+        length = float(model.horizon_ if horizon is None else horizon)
+        ahead = (length, fleet.given, future)
+        total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
+        present, stop = model._present(fleet.table, fleet.y, *ahead, None)
+        outlook = look_ahead(model, present, stop, own_history=True)
+        risk = Risk.of(fleet, outlook, stop, level)
+        explanation = explain_window(model, fleet, present, risk, stop)
+        rows = risk.order()[:max_individuals]
+        individuals = Individuals(
+            ids=fleet.y.ids[rows],
+            risk=risk.take(rows),
+            curves=Curves.of(outlook, length, level, rows),
+            history=History.of(fleet.y[rows], _MOST_EVENTS),
+            reasons=Reasons.of(explanation, fleet, rows),
+            sensors=SensorPaths.of(explanation, fleet, rows, _MOST_SAMPLES),
+        )
+        return Content(
+            axis=TimeAxis.of(fleet.y),
+            horizon=length,
+            level=level,
+            has_costs=fleet.y.has_costs,
+            id_name=fleet.y.id_name,
+            n_individuals=len(fleet),
+            n_events=int(fleet.y.n_events.sum()),
+            total=total,
+            individuals=individuals,
+            timeline=Timeline.of(fleet.y),
+            activity=Activity.of(fleet.y),
+            mcf=Mcf.of(fleet.y),
+            drivers=Drivers.of(model, explanation, fleet),
+            quality=Quality.of(model, fleet, length, level),
+            warnings=find_warnings(model, fleet, length),
+        )

@@ -1,0 +1,141 @@
+"""What in the data makes forecasts worse than they look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from boostr._tables.tables import is_frame
+from boostr._validation import first_few
+from boostr.report._fleet import Fleet, TimeAxis
+
+__all__ = ["find_warnings"]
+
+_FEW_EVENTS = 50
+_MANY_MISSING = 0.05  # share of the individuals
+_MANY_STRANGE = 0.01  # share of the samples
+_MOST_LISTED = 10  # features or sensors named one by one
+
+
+def find_warnings(model: Any, fleet: Fleet, horizon: float) -> tuple[str, ...]:
+    """Return one sentence for each thing that readers should know."""
+    axis = TimeAxis.of(fleet.y)
+    found = [
+        *_look_at_events(fleet),
+        *_look_at_times(model, fleet, horizon, axis),
+        *_look_at_features(model, fleet),
+        *_look_at_sensors(model, fleet, horizon, axis),
+    ]
+    return tuple(found)
+
+
+def _look_at_events(fleet: Fleet) -> list[str]:
+    n_events = int(fleet.y.n_events.sum())
+    if n_events >= _FEW_EVENTS:
+        return []
+    return [
+        f"There are only {n_events} events: calibration and capture below are rough."
+        if n_events
+        else "There are no events, so nothing can be said on how good the forecasts are."
+    ]
+
+
+def _look_at_times(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> list[str]:
+    y, found = fleet.y, []
+    middle = float(np.median(y.follow_up))
+    if middle < horizon:
+        found.append(
+            f"Follow-up is short: half of the individuals were observed for less than "
+            f"{axis.length(middle)}, and the forecast reaches {axis.length(horizon)} ahead."
+        )
+    late = int(np.sum(y.end + horizon > model.horizon_ * (1.0 + 1e-12)))
+    # Everybody whose follow-up ends last is beyond by as much as the forecast is long.
+    if late:
+        found.append(
+            f"The forecasts of {late:,} of {len(y):,} individuals reach beyond the longest "
+            f"follow-up of training ({axis.length(model.horizon_)}): there, curves are "
+            "continued and not learned."
+        )
+    return found
+
+
+def _look_at_features(model: Any, fleet: Fleet) -> list[str]:
+    found = []
+    unseen = _count_unseen(model, fleet)
+    shares = np.isnan(fleet.features).mean(axis=0)
+    shares -= np.array([unseen.get(name, 0) for name in model.encoder_.names]) / len(fleet)
+    missing = [
+        f"{name} ({share:.0%})"
+        for name, share in zip(model.encoder_.names, shares, strict=True)
+        if share > _MANY_MISSING
+    ]
+    if missing:
+        found.append(f"Features with missing values: {_list(missing)}.")
+    if unseen:
+        named = [f"{name} ({n:,} individuals)" for name, n in unseen.items()]
+        found.append(
+            "Features with categories that training has not seen, or hardly, which count "
+            f"as missing: {_list(named)}."
+        )
+    return found
+
+
+def _count_unseen(model: Any, fleet: Fleet) -> dict[str, int]:
+    """Return how many individuals are in categories that the model does not know."""
+    counts = {}
+    names, known = model.encoder_.names, model.encoder_.categories
+    for place, (name, categories) in enumerate(zip(names, known, strict=True)):
+        if categories is None:
+            continue
+        is_given = ~_is_missing(fleet.table, place)
+        n_unseen = int(np.sum(is_given & np.isnan(fleet.features[:, place])))
+        if n_unseen:
+            counts[name] = n_unseen
+    return counts
+
+
+def _is_missing(table: Any, place: int) -> Any:
+    if is_frame(table):
+        column = nw.from_native(table, eager_only=True)[:, place]
+        return np.asarray(column.is_null().to_list(), dtype=bool)
+    values = np.asarray(table, dtype=object)[:, place]
+    return np.array([value is None or value != value for value in values])  # noqa: PLR0124
+
+
+def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> list[str]:
+    if fleet.given is None:
+        return []
+    found, strange, unknown = [], [], []
+    for name, count in model.check_sensors(fleet.given).items():
+        n_strange = count["below"] + count["above"] + count["unseen"]
+        if n_strange > _MANY_STRANGE * count["samples"]:
+            strange.append(
+                f"{name} ({count['below']:,} samples below, {count['above']:,} above, "
+                f"{count['unseen']:,} in unseen categories, of {count['samples']:,})"
+            )
+        n_unknown = count["unknown"] - count["unseen"]
+        if n_unknown > _MANY_MISSING * count["samples"]:
+            unknown.append(f"{name} ({n_unknown / count['samples']:.0%})")
+    if strange:
+        found.append(
+            "Sensors outside of what training has seen, where the nearest value seen "
+            f"counts: {_list(strange)}."
+        )
+    if unknown:
+        found.append(f"Sensors with unknown values: {_list(unknown)}.")
+    stale = np.flatnonzero(fleet.given.last_times < fleet.y.end - horizon)
+    if stale.size:
+        found.append(
+            f"Sensors of {stale.size:,} of {len(fleet):,} individuals end more than "
+            f"{axis.length(horizon)} before the present (ids "
+            f"{first_few(fleet.y.ids[stale])})."
+        )
+    return found
+
+
+def _list(names: list[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    listed = ", ".join(names[:_MOST_LISTED])
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -1,0 +1,227 @@
+"""What is known and expected of every individual: forecast, curve, sensors, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from boostr._forecasting.frailty import sum_by_owner
+from boostr._typing import FloatArray, PositionArray
+from boostr.data import Trajectories
+from boostr.data._clip import clip
+from boostr.data._flat import owners_of
+from boostr.estimators._outlook import Outlook, Present
+from boostr.inspection import Explanation, explain
+from boostr.report._fleet import Fleet
+
+__all__ = ["Curves", "Reasons", "Risk", "SensorPaths", "explain_window", "read_values"]
+
+N_LEADS = 10  # points of a curve ahead
+N_PAST = 16  # points of what the model expected so far
+_N_REASONS = 8  # of an individual, the largest ones
+_MOST_SENSORS = 6
+_FEWEST_POINTS, _MOST_POINTS = 12, 120  # of a sensor's path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Risk:
+    """The forecast of every individual, as `forecast` makes it, in the order given."""
+
+    now: FloatArray
+    so_far: FloatArray  # number (or cost) of events
+    expected: FloatArray
+    probability: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    next_event: FloatArray  # median time to it
+    frailty: FloatArray
+
+    @classmethod
+    def of(cls, fleet: Fleet, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
+        """Look ahead from the present to the end of the window."""
+        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        ahead = outlook.expect(stop)
+        counts = outlook.count(ahead, frailties)
+        lower, upper = counts.interval(level)
+        unit = outlook.costs.unit
+        return cls(
+            now=outlook.now,
+            so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
+            expected=counts.mean * unit,
+            probability=outlook.occur(ahead, frailties).exceed(1),
+            lower=lower * unit,
+            upper=upper * unit,
+            next_event=outlook.wait(0.5, frailties),
+            frailty=frailties.mean,
+        )
+
+    def take(self, rows: PositionArray) -> Risk:
+        """Return the forecasts of some individuals."""
+        return Risk(
+            **{field.name: getattr(self, field.name)[rows] for field in fields(self)}
+        )
+
+    def order(self) -> PositionArray:
+        """Return who is at risk, the highest expected number first."""
+        return np.argsort(-self.expected, kind="stable")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """Expected events of individuals up to now, and after it with an interval.
+
+    Points of the past are evenly spaced from entry to now, those ahead from now to the end
+    of the window.
+    """
+
+    leads: FloatArray  # (m,) times from now
+    expected: FloatArray  # (n, m) from now on
+    lower: FloatArray
+    upper: FloatArray
+    entry: FloatArray  # (n,)
+    past: FloatArray  # (n, q) without own history, from entry on
+
+    @classmethod
+    def of(
+        cls, outlook: Outlook, horizon: float, level: float, rows: PositionArray
+    ) -> Curves:
+        """Compute the curves of some individuals."""
+        leads = horizon * np.arange(1, N_LEADS + 1) / N_LEADS
+        parts = [_look(outlook, lead, level, rows) for lead in leads]
+        expected, lower, upper = (
+            np.stack(columns, axis=1) for columns in zip(*parts, strict=True)
+        )
+        entry, now = outlook.present.entry, outlook.now
+        shares = np.arange(1, N_PAST + 1) / N_PAST
+        past = [_expect_observed(outlook, entry + s * (now - entry)) for s in shares]
+        return cls(leads, expected, lower, upper, entry[rows], np.stack(past, axis=1)[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reasons:
+    """The largest reasons of every individual."""
+
+    names: tuple[str, ...]  # of all reasons
+    n_valued: int  # of the first ones, which are features and sensors with values
+    categories: tuple[tuple[str, ...] | None, ...]  # of each of them
+    index: PositionArray  # (n, r) into the names
+    amount: FloatArray  # (n, r)
+    value: FloatArray  # (n, r) of the feature, or last one of the sensor; NaN where none
+    base: FloatArray  # (n,)
+    rest: FloatArray  # (n,) of reasons that are not listed
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, explanation: Explanation, fleet: Fleet, rows: PositionArray) -> Reasons:
+        """Choose the reasons of some individuals."""
+        amounts = explanation.amounts[rows]
+        index = np.argsort(-np.abs(amounts), axis=1, kind="stable")[:, :_N_REASONS]
+        chosen = np.take_along_axis(amounts, index, axis=1)
+        values = np.full(amounts.shape, np.nan)
+        known = read_values(fleet)
+        values[:, : known.shape[1]] = known[rows]
+        return cls(
+            names=explanation.reasons,
+            n_valued=known.shape[1],
+            categories=_name_categories(explanation, fleet.sensors),
+            index=index,
+            amount=chosen,
+            value=np.take_along_axis(values, index, axis=1),
+            base=explanation.base[rows],
+            rest=amounts.sum(axis=1) - chosen.sum(axis=1),
+            sentences=tuple(explanation.sentence(int(row)) for row in rows),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensorPaths:
+    """What sensors showed, at evenly spaced times from entry to now."""
+
+    names: tuple[str, ...]
+    categories: tuple[tuple[str, ...] | None, ...]
+    values: FloatArray  # (n_sensors, n, m)
+    n_sensors: int  # of which these are the ones that matter most
+
+    @classmethod
+    def of(
+        cls, explanation: Explanation, fleet: Fleet, rows: PositionArray, most: int
+    ) -> SensorPaths | None:
+        """Read the sensors with the largest effects, about ``most`` numbers at most."""
+        if fleet.sensors is None:
+            return None
+        n_features = len(explanation.features)
+        sizes = np.abs(explanation.values[:, n_features:]).mean(axis=0)
+        chosen = np.sort(np.argsort(-sizes, kind="stable")[:_MOST_SENSORS])
+        part = fleet.sensors.select([fleet.sensors.names[k] for k in chosen])[rows]
+        room = int(most / max(len(chosen) * len(rows), 1))
+        shares = np.linspace(0.0, 1.0, min(max(room, _FEWEST_POINTS), _MOST_POINTS))
+        entry, now = fleet.y.start[rows, None], fleet.y.end[rows, None]
+        # A sample acts after its time: what is shown at a time is what acts just after.
+        values = part.read(np.nextafter(entry + shares * (now - entry), np.inf))
+        return cls(
+            names=part.names,
+            categories=tuple(_as_text(known) for known in part.categories),
+            values=np.moveaxis(values, 2, 0),
+            n_sensors=len(fleet.sensors.names),
+        )
+
+
+def explain_window(
+    model: Any, fleet: Fleet, present: Present, risk: Risk, stop: FloatArray
+) -> Explanation:
+    """Return the reasons for the expected events of the window ahead."""
+    return explain(
+        model,
+        fleet.table,
+        Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
+        start=risk.now,
+        stop=stop,
+        frailty=risk.frailty,
+    )
+
+
+def _look(
+    outlook: Outlook, lead: float, level: float, rows: PositionArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return expected number and interval in the first part of the window."""
+    stop = outlook.now + lead
+    frailties = outlook.frailties(outlook.expect_by_fold(stop))
+    counts = outlook.count(outlook.expect(stop), frailties)
+    lower, upper = counts.interval(level)
+    unit = outlook.costs.unit
+    return counts.mean[rows] * unit, lower[rows] * unit, upper[rows] * unit
+
+
+def _expect_observed(outlook: Outlook, times: FloatArray) -> FloatArray:
+    """Return the events that the plain model expects while observed, up to a time each."""
+    present = outlook.present
+    first = np.full(len(present.rows), -np.inf)
+    known, among = clip(present.events, first, times[present.rows])
+    owner = present.rows[among][owners_of(known.window_offsets)]
+    expected = outlook.curves.expect(owner, known.window_start, known.window_stop)
+    return np.maximum(sum_by_owner(owner, expected, len(present)), 0.0)
+
+
+def read_values(fleet: Fleet) -> FloatArray:
+    """Return features as numbers, and beside them the last value of every sensor."""
+    if fleet.sensors is None:
+        return fleet.features
+    last = fleet.sensors.read(np.nextafter(fleet.y.end, np.inf)[:, None])[:, 0, :]
+    return np.concatenate([fleet.features, last], axis=1)
+
+
+def _name_categories(
+    explanation: Explanation, sensors: Trajectories | None
+) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the categories of every reason that has some, None for the others."""
+    known = [_as_text(one) for one in explanation.categories]
+    if sensors is not None:
+        known += [_as_text(one) for one in sensors.categories]
+    return tuple(known + [None] * (len(explanation.reasons) - len(known)))
+
+
+def _as_text(known: Sequence[Any] | None) -> tuple[str, ...] | None:
+    return None if known is None else tuple(str(category) for category in known)

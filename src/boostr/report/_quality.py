@@ -1,0 +1,204 @@
+"""How good a model is, on individuals as it had not seen them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from boostr._forecasting.frailty import FrailtyLaw, sum_by_owner
+from boostr._typing import FloatArray, PositionArray
+from boostr.data import RecurrentEvents
+from boostr.data._clip import clip
+from boostr.data._flat import owners_of
+from boostr.estimators._folds import FoldCurves
+from boostr.estimators._frailty import Costs, relative_variance, score_windows
+from boostr.estimators._outlook import Present, look_ahead
+from boostr.exceptions import BoostrError
+from boostr.metrics import (
+    CalibrationSlope,
+    CalibrationTable,
+    CaptureCurve,
+    calibration_slope,
+    calibration_table,
+    capture_curve,
+)
+from boostr.report._fleet import Fleet, TimeAxis
+
+__all__ = ["Backtest", "Check", "Quality", "Source", "is_training_data", "list_checks"]
+
+# Out-of-fold predictions of the training individuals, those of others, or those of
+# individuals that may be the training ones, by a model without validation.
+Source = Literal["out_of_fold", "new", "unknown"]
+
+_GROUP = 20  # individuals that make a group, at least
+_MOST_GROUPS = 10
+_FEWEST = 20  # individuals that are enough for a look back
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Predictions beside what was observed of the same individuals."""
+
+    table: CalibrationTable
+    slope: CalibrationSlope | None  # None where all predictions are equal
+    capture: CaptureCurve
+
+    @classmethod
+    def of(
+        cls, y: RecurrentEvents, expected: FloatArray, score: FloatArray
+    ) -> Check | None:
+        """Compare; None where there are no events."""
+        if not y.costs.sum() > 0.0:
+            return None
+        # A smallest prediction, so that an event that was ruled out has a ratio.
+        floor = 1e-6 * max(float(expected.mean()), 1e-300)
+        expected, score = np.maximum(expected, floor), np.maximum(score, floor)
+        n_groups = int(np.clip(len(y) // _GROUP, 2, _MOST_GROUPS))
+        try:
+            slope = calibration_slope(y, expected, by=score)
+        except BoostrError:
+            slope = None
+        table = calibration_table(y, expected, by=score, n_groups=n_groups)
+        return cls(table, slope, capture_curve(y, score))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backtest:
+    """Forecasts with own history, as they would have been some time before the end."""
+
+    window: float
+    n: int  # individuals that were observed for longer than the window
+    expected: float
+    observed: float
+    covered: float  # share of intervals that held what happened
+    level: float
+    check: Check | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quality:
+    """Predictions over the whole follow-up, and forecasts of its last part."""
+
+    source: Source
+    n: int
+    whole: Check | None
+    backtest: Backtest | None
+    runs: tuple[dict[str, Any], ...]  # of the validation
+
+    @classmethod
+    def of(cls, model: Any, fleet: Fleet, horizon: float, level: float) -> Quality:
+        """Measure by out-of-fold predictions if the individuals are those of training."""
+        theta, rows = None, np.arange(len(fleet))
+        source: Source = "unknown" if model.out_of_fold_coefficients_ is None else "new"
+        if is_training_data(model, fleet):
+            source, theta = "out_of_fold", model.out_of_fold_coefficients_
+            rows = np.flatnonzero(~np.isnan(theta[:, 0]))
+            theta = np.nan_to_num(theta)
+        return cls(
+            source,
+            len(rows),
+            _check_whole(model, fleet, theta, rows),
+            _look_back(model, fleet, theta, rows, horizon, level),
+            tuple(model.validation_results_),
+        )
+
+
+def list_checks(quality: Quality, axis: TimeAxis) -> list[tuple[str, Check | None]]:
+    """Return the comparisons that there are, with what tells them apart."""
+    checks: list[tuple[str, Check | None]] = []
+    if quality.backtest is not None:
+        window = axis.length(quality.backtest.window)
+        checks.append((f"last {window}, with own history", quality.backtest.check))
+    if quality.whole is not None:
+        checks.append(("all follow-up, without", quality.whole))
+    return checks
+
+
+def is_training_data(model: Any, fleet: Fleet) -> bool:
+    """Tell whether individuals are those of training, in the same order.
+
+    Training has kept how forecasts at half of their follow-up did, by models that had not
+    seen them; other individuals, or other histories, would not have done the same.
+    """
+    theta = model.out_of_fold_coefficients_
+    if theta is None or len(theta) != len(fleet) or fleet.y.end.max() != model.horizon_:
+        return False
+    known = np.flatnonzero(~np.isnan(theta[:, 0]))
+    known = known[:: -(-len(known) // max(len(model.forecast_scores_), 1))]
+    y = fleet.y[known]
+    sensors = None if fleet.sensors is None else fleet.sensors[known]
+    curves = FoldCurves(model, fleet.features[known], sensors, theta[known])
+    owner = owners_of(y.window_offsets)
+    windows = curves.expect_by_fold(owner, y.window_start, y.window_stop)
+    totals = np.stack([sum_by_owner(owner, fold, len(y)) for fold in windows])
+    scores = score_windows(
+        curves,
+        y,
+        0.5 * (y.start + y.end),
+        FrailtyLaw(model.frailty_variance_, model.frailty_half_life_),
+        relative_variance(curves, totals),
+        Costs(*model.cost_moments_.tolist()),
+    )
+    return scores.shape == model.forecast_scores_.shape and np.allclose(
+        np.sort(scores), model.forecast_scores_, rtol=1e-6, atol=1e-9
+    )
+
+
+def _check_whole(
+    model: Any, fleet: Fleet, theta: FloatArray | None, rows: PositionArray
+) -> Check | None:
+    """Compare predictions from features and sensors with all that was observed."""
+    y = fleet.y[rows]
+    sensors = None if fleet.sensors is None else fleet.sensors[rows]
+    own = None if theta is None else theta[rows]
+    curves = FoldCurves(model, fleet.features[rows], sensors, own)
+    owner = owners_of(y.window_offsets)
+    expected = curves.expect(owner, y.window_start, y.window_stop)
+    expected = sum_by_owner(owner, expected, len(y))
+    # For a common time: who was observed for longer is not at a higher risk.
+    score = curves.read(np.arange(len(y)), np.full(len(y), model.horizon_))
+    return Check.of(y, expected, score)
+
+
+def _look_back(
+    model: Any,
+    fleet: Fleet,
+    theta: FloatArray | None,
+    rows: PositionArray,
+    horizon: float,
+    level: float,
+) -> Backtest | None:
+    """Forecast the last part of the follow-up from what was known before it."""
+    length = fleet.y.end - fleet.y.start
+    window = min(horizon, 0.5 * float(np.median(length[rows])))
+    rows = rows[length[rows] > window]
+    if len(rows) < _FEWEST:
+        return None
+    now = np.maximum(fleet.y.end - window, fleet.y.start)
+    present = Present.read(fleet.table, fleet.y, fleet.given, None, now)
+    outlook = look_ahead(model, present, fleet.y.end, own_history=True, theta=theta)
+    frailties = outlook.frailties(outlook.expect_by_fold(fleet.y.end))
+    after, among = clip(fleet.y, now, fleet.y.end)
+    owner = among[owners_of(after.window_offsets)]
+    ahead = outlook.curves.expect(owner, after.window_start, after.window_stop)
+    ahead = np.maximum(sum_by_owner(owner, ahead, len(fleet)), 0.0)
+    counts = outlook.count(ahead, frailties)
+    lower, upper = (bound * outlook.costs.unit for bound in counts.interval(level))
+    expected = counts.mean * outlook.costs.unit
+    observed = sum_by_owner(among[after.event_owner], after.costs, len(fleet))
+    # Bounds are whole units of cost, and costs need not be.
+    slack = 0.5 * outlook.costs.unit
+    is_covered = (observed > lower - slack) & (observed < upper + slack)
+    place = np.full(len(fleet), -1)
+    place[among] = np.arange(len(among))
+    return Backtest(
+        window=window,
+        n=len(rows),
+        expected=float(expected[rows].sum()),
+        observed=float(observed[rows].sum()),
+        covered=float(is_covered[rows].mean()),
+        level=level,
+        check=Check.of(after[place[rows]], expected[rows], expected[rows]),
+    )
