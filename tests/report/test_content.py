@@ -238,7 +238,7 @@ def test_no_features_and_no_events_are_no_error():
 
 def test_categories_in_arrays_are_checked_too():
     y = pumps().y
-    X = pumps().X[["site"]].to_numpy(dtype=object)
+    X = pumps().X[["site"]].to_numpy(dtype=object).copy()
     model = BoostR(**SETTINGS, categorical_features=[0]).fit(X, y)
     X[3, 0], X[4, 0] = "elsewhere", None
     content = collect(model, X, y, horizon=20.0)
