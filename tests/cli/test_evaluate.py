@@ -60,6 +60,21 @@ def test_forecasts_are_judged_by_what_came_after(run, model, fresh):
     assert found["lower"] < found["expected"] < found["upper"]
 
 
+def test_intervals_of_costs_hold_costs_that_are_no_whole_units(run, fresh, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pl.read_csv(fresh[0])
+    paid = pl.Series("paid", rng.lognormal(1.0, 0.7, len(table))) * table["failed"]
+    events, model = tmp_path / "paid.csv", tmp_path / "paid.boostr"
+    table.with_columns(paid).write_csv(events)
+    fitted = run(
+        "fit", events, "--static", fresh[1], "--cost", "paid", "--out", model, *TINY
+    )
+    assert fitted.exit_code == 0, fitted.output
+    given = ["--static", fresh[1], "--cost", "paid", "--as-of", 60, "--json"]
+    found = json.loads(run("evaluate", model, events, *given).stdout)
+    assert found["covered"] > 0.8
+
+
 def test_only_those_who_were_and_are_observed_are_judged(run, tmp_path):
     rows = [("a", 0.0, 50.0), ("b", 0.0, 100.0), ("c", 70.0, 100.0), ("d", 0.0, 80.0)]
     rows += [("d", 80.0, 100.0)]

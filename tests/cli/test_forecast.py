@@ -41,14 +41,26 @@ def test_the_table_is_the_library_s(run, pumps, model, direct, tmp_path, ending)
 def test_options_reach_the_forecast(run, pumps, model, direct):
     result = run(
         *("forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--json"),
-        *("--now", 50, "--level", 0.5, "--at-least", 2, "--no-own-history", "--conformal"),
+        *("--now", 50, "--level", 0.5, "--at-least", 2, "--no-own-history"),
     )
     options = {"level": 0.5, "now": 50.0, "k": 2, "own_history": False}
-    expected = direct(horizon=30, intervals="conformal", **options)[0]
+    expected = direct(horizon=30, **options)[0]
     found = pl.DataFrame(json.loads(result.stdout)["rows"])
     assert np.allclose(found["probability"], expected["probability"])
     assert np.allclose(found["upper"], expected["upper"])
     assert found["now"].to_list() == [50.0] * 40
+
+
+def test_conformal_intervals_need_a_model_with_validation(run, pumps, model, tmp_path):
+    asked = [pumps[0], "--static", pumps[1], "--horizon", 30, "--conformal", "--json"]
+    refused = run("forecast", model, *asked)
+    assert refused.exit_code == 2
+    assert "without validation" in refused.stderr
+    validated = tmp_path / "validated.boostr"
+    given = ["--static", pumps[1], "--out", validated, "--n-estimators", 3]
+    assert run("fit", pumps[0], *given).exit_code == 0
+    result = run("forecast", validated, *asked)
+    assert len(json.loads(result.stdout)["rows"]) == 40
 
 
 def test_json_has_the_total_and_either_the_rows_or_the_file(

@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 
 from tests.cli.scenes import draw_pumps  # noqa: E402
 
+from boostr import BoostR  # noqa: E402
 from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
 from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
 from boostr.exceptions import BoostrError, InvalidParameterError  # noqa: E402
@@ -173,6 +174,7 @@ def test_surplus_individuals_are_refused_by_name(read):
 
 def known(**changes):
     usual = {"features": {"load": False}, "sensors": None, "unit": None, "reading": {}}
+    usual |= {"origin": None, "has_costs": False}
     return Known(**usual | changes)
 
 
@@ -204,6 +206,7 @@ def test_categories_of_training_are_read_as_texts(read):
         ({"unit": "D"}, None),
         ({"unit": "h", "reading": {"origin": "2024-01-01"}}, "origin"),
         ({"reading": {"cost": "euro"}}, "costs of events in column `euro`"),
+        ({"has_costs": True}, r"no costs and those had some\.\n\nHint: --cost COLUMN"),
     ],
 )
 def test_data_that_do_not_fit_the_model_are_refused(read, changes, message):
@@ -215,6 +218,33 @@ def test_data_that_do_not_fit_the_model_are_refused(read, changes, message):
         given = {}
     with pytest.raises(BoostrError, match=message):
         read(events, static, known=known(**changes), **given)
+
+
+def test_costs_are_refused_where_a_model_counts_events(read):
+    events = draw_pumps(n=4)[0].with_columns(euro=100.0 * pl.col("failed"))
+    with pytest.raises(BoostrError, match=r"none\.\n\nHint: leave --cost out"):
+        read(events, known=known(features={}), cost="euro")
+    costly = known(features={}, has_costs=True)
+    assert read(events, known=costly, cost="euro").y.has_costs
+
+
+def test_dates_are_counted_from_the_origin_of_training(read):
+    events = dated(draw_pumps(n=4)[0])
+    trained = known(features={}, unit="D", origin=np.datetime64(BEGIN))
+    with pytest.raises(BoostrError, match=r"from 2023-12-01.*\n\nHint: leave --origin"):
+        read(events, known=trained, start="2024-01-01", origin="2023-12-01")
+    read(events, known=trained, start="2024-01-01", origin="2024-01-01")
+    read(events, known=trained, start="2024-01-01", origin="individual")
+
+
+def test_a_model_from_python_says_from_which_date_it_counts(read, capsys):
+    events = dated(draw_pumps(n=40)[0])
+    y = RecurrentEvents.from_long(events, "pump", "day", "failed", start=BEGIN)
+    model = BoostR(n_estimators=2, validation=None).fit(np.empty((40, 0)), y)
+    later = events.filter(pl.col("day") > BEGIN + timedelta(days=50))
+    fleet = read(later, known=Known.of(model), start="2024-02-01")
+    assert fleet.y.origin == np.datetime64(BEGIN)
+    assert "warning" not in capsys.readouterr().err
 
 
 def test_features_that_a_model_needs_must_come_in_a_file(read):

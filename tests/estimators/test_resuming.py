@@ -175,6 +175,99 @@ def test_a_checkpoint_needs_a_seed(scene, path, state):
         scene.fit(PLAIN | {"random_state": state}, checkpoint=path)
 
 
+def test_another_version_is_refused(scene, path, monkeypatch):
+    scene.fit(PLAIN, checkpoint=path)
+    monkeypatch.setattr("boostr.estimators._resuming.own_version", lambda: "99.0")
+    with pytest.raises(InvalidParameterError, match="other values of: version of boostr"):
+        scene.fit(PLAIN, checkpoint=path)
+
+
+needs_locks = pytest.mark.skipif(
+    checkpoint_module.fcntl is None, reason="this system has other locks"
+)
+
+
+@needs_locks
+def test_two_trainings_at_once_are_refused(scene, path, monkeypatch):
+    whole, contents = scene.fit(PLAIN), []
+
+    def report(self, label, n_trees, loss):
+        contents.append(path.read_bytes())
+        with pytest.raises(
+            InvalidParameterError, match=r"another one is writing.*\n\nHint"
+        ):
+            checkpoint_module.CheckpointFile(path, {})
+        assert path.read_bytes() == contents[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "report", report)
+        scene.fit(PLAIN, checkpoint=path)
+    assert contents
+    same(scene.fit(PLAIN, checkpoint=path), whole)
+
+
+HOLDER = """
+import sys, time
+from boostr.io._checkpoint import CheckpointFile
+
+file = CheckpointFile(sys.argv[1], {})
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+@needs_locks
+@pytest.mark.slow
+def test_the_lock_of_a_killed_process_is_gone(path):
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(InvalidParameterError, match="another one is writing"):
+                checkpoint_module.CheckpointFile(path, {})
+        finally:
+            holder.kill()
+    with checkpoint_module.CheckpointFile(path, {}) as file:
+        assert file.rounds == []
+
+
+def test_a_refused_file_is_not_held(scene, path):
+    scene.fit(PLAIN, checkpoint=path)
+    for _ in range(2):
+        with pytest.raises(InvalidParameterError, match="other values of: learning_rate"):
+            scene.fit(PLAIN | {"learning_rate": 0.4}, checkpoint=path)
+    scene.fit(PLAIN, checkpoint=path)
+
+
+@pytest.mark.parametrize("state", ["no locks", "locks fail"])
+def test_without_locks_two_trainings_are_found_by_their_rounds(
+    scene, path, monkeypatch, state
+):
+    def fail(file, what):
+        raise OSError("no locks available")
+
+    if state == "no locks":
+        monkeypatch.setattr(checkpoint_module, "fcntl", None)
+    elif checkpoint_module.fcntl is None:
+        pytest.skip("this system has other locks")
+    else:
+        monkeypatch.setattr(checkpoint_module.fcntl, "flock", fail)
+
+    def report(self, label, n_trees, loss):
+        if n_trees == 2:  # a second training in the midst of the first
+            monkeypatch.setattr(Progress, "report", lambda *given: None)
+            scene.fit(PLAIN, checkpoint=path)
+
+    monkeypatch.setattr(checkpoint_module, "_INTERVAL", 0.0)
+    monkeypatch.setattr(Progress, "report", report)
+    whole = scene.fit(PLAIN, checkpoint=path)
+    same(whole, scene.fit(PLAIN))
+    content = path.read_bytes()
+    with pytest.raises(InvalidParameterError, match=r"more than one has written.*\n\nHint"):
+        scene.fit(PLAIN, checkpoint=path)
+    assert path.read_bytes() == content
+
+
 CHILD = """
 import os, signal, sys
 from boostr.estimators._progress import Progress
@@ -209,7 +302,8 @@ def test_a_killed_process_is_continued_by_another(scene, path, monkeypatch):
     whole = scene.fit(VALIDATED, checkpoint=path.with_suffix(".whole"))
     monkeypatch.setattr(checkpoint_module.CheckpointFile, "keep", count)
     same(scene.fit(VALIDATED, checkpoint=path), whole)
-    n_all = len(checkpoint_module.CheckpointFile(path, {}).rounds)
+    with checkpoint_module.CheckpointFile(path, {}) as file:
+        n_all = len(file.rounds)
     assert len(n_grown) == n_all - 8
 
 

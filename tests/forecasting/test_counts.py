@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -36,6 +38,28 @@ def test_huge_counts_have_the_interval_of_a_continuous_variable():
     )
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.floats(1e4, 1e8), st.floats(1e-3, 1e5), st.floats(0.0, 8.0))
+def test_the_interval_of_a_score_holds_a_huge_count_that_has_it(mean, dispersion, times):
+    counts = Counts(np.array([mean]), np.array([dispersion]))
+    count = np.rint(np.array([mean * times]))
+    lower, upper = counts.interval(float(counts.score(count)[0]))
+    assert lower[0] <= count[0] <= upper[0]
+
+
+def test_a_huge_count_that_is_most_probably_zero_has_a_low_score_there():
+    counts = Counts(np.array([1e4]), np.array([1e5]))
+    assert counts.score(np.zeros(1))[0] < 0.01
+
+
+def test_the_level_of_tied_scores_covers_all_of_them():
+    counts = Counts(np.full(20, 3.7), np.full(20, 0.3))
+    seen = np.repeat([4.0, 9.0], [2, 18])
+    level = conformal_level(counts.score(seen), 0.9)
+    lower, upper = counts.interval(level)
+    assert ((lower <= seen) & (seen <= upper)).all()
+
+
 def test_scores_of_drawn_counts_are_uniform(rng):
     means = rng.uniform(5.0, 50.0, 4000)
     scores = Counts(means, np.full(4000, 0.3)).score(
@@ -46,7 +70,7 @@ def test_scores_of_drawn_counts_are_uniform(rng):
 
 def test_the_conformal_level_is_the_order_statistic_that_covers():
     scores = np.arange(1.0, 20.0) / 20.0
-    assert conformal_level(scores, 0.9) == 0.9
+    assert_allclose(conformal_level(scores, 0.9), 0.9, atol=1e-8)
 
 
 def test_too_few_scores_give_no_conformal_level():

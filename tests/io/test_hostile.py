@@ -1,13 +1,17 @@
 """Files with a right checksum and a wrong content, each refused for the right reason."""
 
+import copy
+
 import numpy as np
 import pytest
 from tests.oracles_model_file import read_arrays, read_file, write_arrays, write_file
 
 from boostr import io
-from boostr.exceptions import InvalidModelFileError
+from boostr.exceptions import InvalidModelFileError, InvalidParameterError
+from boostr.io._model import MODELS
 
 TREES = "ensemble_.trees."
+STANDING_CLOCK = {"object": "CalendarClock", "fields": {"speed": 0.0}}
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +22,8 @@ def files(models):
 def find(document, path):
     """Return the JSON of a field, by attributes and fields joined with dots."""
     name, *rest = path.split(".")
-    node = document["attributes"][name]
+    # Fits of other versions may lack what is put there.
+    node = document["attributes"].get(name)
     for part in rest:
         node = node["tuple"][int(part)] if part.isdigit() else node["fields"][part]
     return node
@@ -100,6 +105,35 @@ CASES = [
     ("sensor_layout_", to(3), "sensor_layout_` must be"),
     ("feature_gains_", lambda values: values[:1], "the same features"),
     ("out_of_fold_coefficients_", to({"array": 0}), "out_of_fold_coefficients_` must be"),
+    ("frailty_variance_", to(-0.1), "frailty_variance_` must be: finite"),
+    ("frailty_variance_", to({"float": "nan"}), "frailty_variance_` must be: finite"),
+    ("frailty_variance_", to({"float": "inf"}), "frailty_variance_` must be: finite"),
+    ("frailty_variance_", to("1"), "frailty_variance_` must be: finite"),
+    ("frailty_half_life_", to(0.0), "frailty_half_life_` must be: number above 0"),
+    ("frailty_half_life_", to({"float": "nan"}), "frailty_half_life_` must be"),
+    ("frailty_half_life_", to({"float": "-inf"}), "frailty_half_life_` must be"),
+    ("frailty_half_life_", to(10**400), "frailty_half_life_` must be"),
+    ("cost_moments_", lambda values: values[:1], "cost_moments_` must be: float64"),
+    ("cost_moments_", put(1, 0.0), "cost_moments_` must be: float64"),
+    ("cost_moments_", put(0, np.nan), "cost_moments_` must be: float64"),
+    ("cost_moments_", lambda values: values.astype(int), "must be: float64"),
+    ("forecast_scores_", lambda values: values > 0.5, "must be: float64"),
+    ("n_fold_models_", to(0), "n_fold_models_` must be: whole"),
+    ("n_fold_models_", to(True), "n_fold_models_` must be: whole"),
+    ("n_fold_models_", to(2), "Every fold must have as many models"),
+    ("clock_variants_", to(None), "clock_variants_` must be: list"),
+    ("clock_variants_", to([3]), "clock_variants_` must be: list"),
+    ("clock_variants_", to([STANDING_CLOCK]), "finite, where curves are read"),
+    ("has_costs_", to(1), "has_costs_` must be: truth value"),
+    ("time_origin_", to("2024-01-01"), "time_origin_` must be: time stamp, or null"),
+    ("time_origin_", to(0.0), "time_origin_` must be: time stamp, or null"),
+]
+SCORE_CASES = [
+    [0.5, 0.4],
+    [-0.1, 0.4],
+    [0.5, 1.1],
+    [0.5, np.nan],
+    [[0.5], [0.6]],
 ]
 STEP_CASES = [
     ("ensemble_.basis.edges", lambda values: values[::-1], "edges of pieces"),
@@ -134,6 +168,54 @@ SENSOR_CASES = [
 def test_each_rule_is_kept(files, name, path, change, message):
     with pytest.raises(InvalidModelFileError, match=message):
         io.from_bytes(edit(files[name], path, change))
+
+
+@pytest.mark.parametrize("scores", SCORE_CASES)
+def test_scores_are_sorted_shares(files, scores):
+    content = edit_scores(files["plain"], scores)
+    with pytest.raises(InvalidModelFileError, match="forecast_scores_` must be: float64"):
+        io.from_bytes(content)
+
+
+@pytest.mark.parametrize("scores", [[], [0.0, 0.25, 0.25, 1.0]])
+def test_there_may_be_any_number_of_scores(files, scores):
+    model = io.from_bytes(edit_scores(files["plain"], scores))
+    assert model.forecast_scores_.tolist() == scores
+
+
+def edit_scores(content, scores):
+    document, raw = read_file(content)
+    arrays = read_arrays(document, raw)
+    document["attributes"]["forecast_scores_"] = {"array": len(arrays)}
+    return write_file(*write_arrays(document, [*arrays, np.array(scores, dtype=float)]))
+
+
+@pytest.mark.parametrize("name", list(MODELS["BoostR"].rules))
+def test_attributes_that_are_relied_on_must_be_there(files, name):
+    document, raw = read_file(files["plain"])
+    del document["attributes"][name]
+    with pytest.raises(InvalidModelFileError, match=f"must have `{name}`"):
+        io.from_bytes(write_file(document, raw))
+
+
+@pytest.mark.parametrize("origin", [None, np.datetime64("2024-01-01", "us")])
+def test_what_later_versions_added_is_read_where_it_is_there(models, origin):
+    model = copy.copy(models("plain"))
+    for name in ("has_costs_", "time_origin_"):
+        vars(model).pop(name, None)
+    early = io.from_bytes(io.to_bytes(model))
+    assert not {"has_costs_", "time_origin_"} & set(vars(early))
+    model.has_costs_, model.time_origin_ = True, origin
+    later = io.from_bytes(io.to_bytes(model))
+    assert later.has_costs_ is True
+    assert later.time_origin_ == origin
+
+
+def test_no_time_is_no_origin(models):
+    model = copy.copy(models("plain"))
+    model.time_origin_ = np.datetime64("NaT", "us")
+    with pytest.raises(InvalidParameterError, match="time_origin_` must be: time stamp"):
+        io.to_bytes(model)
 
 
 def test_editing_nothing_changes_nothing(files):

@@ -1,6 +1,8 @@
 import os
 import subprocess
 import sys
+import threading
+from io import FileIO
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from boostr import BoostR, inspection, io, simulate
 from boostr.basis import PowerBasis
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
 from boostr.io import _model as model_module
+from boostr.io._container import HEAD_SIZE
 
 TIMES = [0.0, 1.5, 30.0, 60.0, 200.0, 1e5]
 NAMES = [*SETTINGS, "sensors", "bare sensors"]
@@ -88,6 +91,33 @@ def test_files_are_replaced_as_a_whole_and_leave_nothing_else(models, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no rights of this kind")
+def test_new_files_have_the_rights_of_any_new_file(models, tmp_path, monkeypatch):
+    (tmp_path / "any").write_bytes(b"")
+
+    def fail(mask):
+        raise AssertionError("the mask belongs to the whole process")
+
+    monkeypatch.setattr(os, "umask", fail)
+    models("plain").save(tmp_path / "pumps.boostr")
+    modes = {path.stat().st_mode for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights of their own")
+def test_links_stay_and_what_they_lead_to_is_replaced(models, tmp_path):
+    target, link = tmp_path / "there" / "pumps.boostr", tmp_path / "pumps.boostr"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    models("plain").save(link)
+    assert link.is_symlink()
+    assert_same(vars(boostr.load(target)), vars(models("plain")))
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert list(target.parent.iterdir()) == [target]
+
+
 def test_a_failed_write_leaves_the_old_file(models, tmp_path, monkeypatch):
     path = tmp_path / "pumps.boostr"
     path.write_bytes(b"old")
@@ -157,17 +187,48 @@ def test_endless_files_are_not_read():
         boostr.load("/dev/zero")
 
 
-def test_files_larger_than_memory_are_refused(tmp_path, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_pipes_are_not_waited_for(tmp_path):
+    path, raised = tmp_path / "pipe", []
+    os.mkfifo(path)
+
+    def load():
+        with pytest.raises(InvalidModelFileError, match="pipe' is none") as caught:
+            boostr.load(path)
+        raised.append(caught)
+
+    waiting = threading.Thread(target=load, daemon=True)
+    waiting.start()
+    waiting.join(30.0)
+    assert raised
+
+
+def test_files_that_are_too_long_are_not_read(models, tmp_path):
     path = tmp_path / "x.boostr"
-    path.write_bytes(b"x")
+    models("plain").save(path)
+    os.truncate(path, 2**40)  # holes, which take no room on disk
+    with pytest.raises(InvalidModelFileError, match="followed by something else"):
+        boostr.load(path)
+    path.write_bytes(b"something else")
+    os.truncate(path, 2**40)
+    with pytest.raises(InvalidModelFileError, match="it is something else"):
+        boostr.load(path)
 
-    class Large:
-        def read(self):
-            raise MemoryError
 
-    with pytest.raises(InvalidModelFileError, match="must fit into memory"):
-        model_module._read_all(Large())
-    monkeypatch.setattr(model_module, "unpack", lambda content: Large().read())
+def test_files_larger_than_memory_are_refused(models, tmp_path, monkeypatch):
+    path = tmp_path / "x.boostr"
+    models("plain").save(path)
+
+    def fail(*given):
+        raise MemoryError
+
+    class Large(FileIO):
+        def read(self, size=-1):
+            return super().read(size) if size == HEAD_SIZE else fail()
+
+    with Large(path) as file, pytest.raises(InvalidModelFileError, match="fit into memory"):
+        model_module._read_all(file)
+    monkeypatch.setattr(model_module, "unpack", fail)
     with pytest.raises(InvalidModelFileError, match=r"reading it fails \(MemoryError"):
         boostr.load(path)
 
@@ -177,9 +238,9 @@ def test_a_package_that_is_not_installed_has_no_version(models, monkeypatch):
         raise model_module.PackageNotFoundError
 
     monkeypatch.setattr(model_module, "version", fail)
-    model_module._own_version.cache_clear()
+    model_module.own_version.cache_clear()
     assert b'"boostr": "unknown"' in io.to_bytes(models("plain"))
-    model_module._own_version.cache_clear()
+    model_module.own_version.cache_clear()
 
 
 CHILD = """

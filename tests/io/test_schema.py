@@ -12,7 +12,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "model-file.md").read_text()
 
 
 def rows():
-    for name, rule in MODELS["BoostR"].rules.items():
+    model = MODELS["BoostR"]
+    for name, rule in [*model.rules.items(), *model.later_rules.items()]:
         yield f"| `{name}` | {rule.words} |"
     for kind in CLASSES.values():
         for name, rule in kind.rules.items():

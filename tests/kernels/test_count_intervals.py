@@ -14,7 +14,7 @@ dispersions = st.sampled_from([0.0, 0.1, 0.7, 1.0, 3.0])
 def grow(mean, dispersion, level):
     lower, upper = np.full(1, np.nan), np.full(1, np.nan)
     grow_intervals(np.array([mean]), np.array([dispersion]), level, lower, upper)
-    return int(lower[0]), int(upper[0])
+    return lower[0], upper[0]
 
 
 def score(mean, dispersion, count):
@@ -40,10 +40,17 @@ def test_intervals_hold_the_counts_with_a_score_up_to_the_level(mean, dispersion
     assert (lower, upper) == (inside.min(), inside.max())
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.floats(0.01, 60.0), st.floats(0.0, 5.0), st.integers(0, 60))
+def test_the_interval_of_a_score_holds_the_count_that_has_it(mean, dispersion, count):
+    lower, upper = grow(mean, dispersion, score(mean, dispersion, count))
+    assert lower <= count <= upper
+
+
 @pytest.mark.parametrize("mean", [0.5, 3.0, 11.0])
 def test_no_other_end_brings_the_probability_closer_to_the_level(mean):
     probabilities = oracles_forecasts.count_probabilities(mean, 0.4, 200)
-    lower, upper = grow(mean, 0.4, 0.9)
+    lower, upper = map(int, grow(mean, 0.4, 0.9))
     distance = abs(probabilities[lower : upper + 1].sum() - 0.9)
     wider = probabilities[lower : upper + 2].sum()
     assert distance <= abs(wider - 0.9) + 1e-12
@@ -51,6 +58,10 @@ def test_no_other_end_brings_the_probability_closer_to_the_level(mean):
 
 def test_nothing_expected_is_nothing_for_sure():
     assert grow(0.0, 0.5, 0.9) == (0, 0)
+
+
+def test_a_level_of_one_has_no_bounds():
+    assert grow(41.0, 0.0, 1.0) == (0.0, np.inf)
 
 
 def test_a_count_that_cannot_be_has_the_highest_score():

@@ -2,8 +2,17 @@
 
 import numpy as np
 import pytest
-from tests.report.scenes import HOSTILE, fitted, open_page, pumps, silent, wait_for
+from tests.report.scenes import (
+    HOSTILE,
+    SETTINGS,
+    fitted,
+    open_page,
+    pumps,
+    silent,
+    wait_for,
+)
 
+from boostr import BoostR
 from boostr.report import fleet_report
 
 pytest.importorskip("jinja2")
@@ -215,3 +224,14 @@ def test_a_page_on_nothing_opens_as_well(page, tmp_path):
     assert shown(page) == list("01234")
     page.find_elements("css selector", "#risk-rows tr")[2].click()
     assert page.find_element("id", "individual-title").text == "Individual 2"
+
+
+def test_a_hostile_unit_of_time_stays_text(page, tmp_path):
+    fleet = pumps()
+    y = fleet.y._with(time_unit="<b>km</b>", origin=None)
+    X = fleet.X[[HOSTILE]].to_numpy()
+    model = BoostR(**SETTINGS).fit(X, y)
+    open_page(page, fleet_report(model, X, y, path=tmp_path / "x.html", horizon=20.0))
+    script = """const [one] = document.querySelectorAll("#individual-curve .xtitle");
+        return one ? one.textContent : null"""
+    wait_for(lambda: page.execute_script(script) == "Time (<b>km</b>)")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.report.scenes import (
     HOSTILE,
+    SETTINGS,
     fitted,
     fitted_plain,
     pumps,
@@ -18,6 +19,8 @@ from tests.report.scenes import (
 from boostr import BoostR
 from boostr.exceptions import InvalidParameterError, MissingDependencyError
 from boostr.report import fleet_report
+from boostr.report._content import collect
+from boostr.report._figures import draw_figures
 from boostr.simulate import dataset_a
 
 pytest.importorskip("jinja2")
@@ -104,14 +107,37 @@ def test_labels_have_units():
     fleet = dataset_a(n=60, random_state=0)
     y = fleet.y._with(time_unit="km")
     model = BoostR(n_estimators=2, n_folds=2, random_state=0).fit(fleet.X, y)
-    from boostr.report._content import collect
-    from boostr.report._figures import draw_figures
-
     figures = draw_figures(collect(model, fleet.X, y, horizon=20.0))
     assert figures["mcf"]["layout"]["xaxis"]["title"]["text"] == "Time (km)"
     label = figures["calibration"]["layout"]["xaxis"]["title"]["text"]
     assert label == "Expected events per km"
     assert "20 km" in figures["swarm"]["layout"]["xaxis"]["title"]["text"]
+
+
+@pytest.fixture(scope="module")
+def ill_measured():
+    """Return a page on a fleet whose unit of time is markup, and half characters as ids."""
+    X, y, _ = pumps().data
+    ids = np.array([f"P{k}\ud800" for k in range(len(y))], dtype=object)
+    y = y._with(time_unit=HOSTILE, origin=None, ids=ids)
+    features = X[[HOSTILE]].to_numpy()
+    return BoostR(**SETTINGS).fit(features, y), features, y
+
+
+def test_hostile_units_stay_text(ill_measured):
+    figures = draw_figures(collect(*ill_measured, horizon=20.0))
+    assert len(figures) > 6
+    assert "&lt;script&gt;" in figures["mcf"]["layout"]["xaxis"]["title"]["text"]
+    for figure in figures.values():
+        assert "<script" not in str(figure)
+        assert "<b>" not in str(figure)
+
+
+def test_half_characters_do_not_spoil_the_page(ill_measured, tmp_path):
+    model, X, y = ill_measured
+    path = fleet_report(model, X, y, path=tmp_path / "x.html", horizon=20.0)
+    ids = read_data(path.read_text(encoding="utf-8"))["ids"]
+    assert sorted(ids) == sorted(f"P{k}?" for k in range(len(y)))
 
 
 def test_the_page_says_whose_predictions_these_are(page, tmp_path):

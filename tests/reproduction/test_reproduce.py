@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from tests.reproduction.scenes import make_chapter
 
@@ -31,6 +33,32 @@ def test_nothing_is_left_of_writing(built, tmp_path):
     reproduce(["A"], tmp_path, progress=False)
     reproduce(["B"], tmp_path, progress=False)
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no rights of this kind")
+def test_a_page_that_is_replaced_keeps_its_rights_and_links(built, tmp_path):
+    target, link = tmp_path / "shared.html", tmp_path / "out" / "index.html"
+    target.write_text("old")
+    target.chmod(0o660)
+    link.parent.mkdir()
+    link.symlink_to(target)
+    reproduce(["A"], link.parent, progress=False)
+    assert link.is_symlink()
+    assert "Data set A" in target.read_text(encoding="utf-8")
+    assert target.stat().st_mode & 0o777 == 0o660
+
+
+def test_a_failed_write_leaves_the_old_page(built, tmp_path, monkeypatch):
+    reproduce(["A"], tmp_path, progress=False)
+
+    def fail(handle):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        reproduce(["B"], tmp_path, progress=False)
+    (page,) = tmp_path.iterdir()
+    assert "Data set A" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

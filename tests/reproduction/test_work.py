@@ -61,6 +61,23 @@ def test_a_cut_line_is_computed_again(tmp_path, n_lost):
 
 
 @pytest.mark.parametrize(
+    "damaged", [b"\x00\xff{", b"{", b"[]", b"{}", b"3", b'{"job": [], "result": {}}', b""]
+)
+def test_a_damaged_line_is_computed_again(tmp_path, damaged):
+    run(tmp_path, Squares())
+    (path,) = tmp_path.iterdir()
+    lines = path.read_bytes().splitlines()
+    lines[2] = damaged
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    rest = Squares()
+    assert [each["square"] for each in run(tmp_path, rest)] == [0, 1, 4, 9, 16]
+    assert rest.asked == [2]
+    complete = Squares()
+    run(tmp_path, complete)
+    assert complete.asked == []
+
+
+@pytest.mark.parametrize(
     ("scale", "settings"), [(replace(TINY, n_splits=7), None), (TINY, {"n": 3})]
 )
 def test_other_settings_do_not_meet_old_results(tmp_path, scale, settings):
@@ -76,3 +93,18 @@ def test_another_version_does_not_meet_old_results(tmp_path, monkeypatch):
     compute = Squares()
     run(tmp_path, compute)
     assert compute.asked == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.slow
+def test_several_processes_give_what_one_gives(tmp_path):
+    work = Work(tmp_path, TINY, Recorder(), 2)
+    found = work.run("squares", JOBS, lambda job: {"square": job["number"] ** 2})
+    assert found == run(tmp_path / "one", Squares())
+
+
+def test_what_is_kept_in_memory_is_computed_here(tmp_path):
+    kept = []
+    jobs = [{"number": 1}, {"number": 2}]
+    work = Work(tmp_path, TINY, Recorder(), 2)
+    work.run("kept", jobs, lambda job: kept.append(job["number"]) or {}, keeps=True)
+    assert kept == [1, 2]

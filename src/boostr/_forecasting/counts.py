@@ -14,6 +14,7 @@ __all__ = ["Counts", "conformal_level"]
 
 _WIDE = 2000.0  # standard deviation from which a count is taken as continuous
 _MOST_DISPERSED = 1e6  # almost surely zero, whatever the mean
+_ROUNDING = 1e-9  # by which levels of the same count may differ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +59,11 @@ class Counts:
         score_counts(self.mean[narrow], self._capped[narrow], whole[narrow], found)
         out[narrow] = found
         shape, scale = self._smooth(wide)
-        out[wide] = np.abs(2.0 * scipy.special.gammainc(shape, whole[wide] / scale) - 1.0)
+        # A rounded bound takes up a count as soon as it is nearer than one half.
+        below = scipy.special.gammainc(shape, np.maximum(whole[wide] - 0.5, 0.0) / scale)
+        above = scipy.special.gammainc(shape, (whole[wide] + 0.5) / scale)
+        needed = np.maximum(np.maximum(2.0 * below - 1.0, 1.0 - 2.0 * above), 0.0)
+        out[wide] = np.minimum(needed + _ROUNDING, 1.0)
         return out
 
     @property
@@ -84,9 +89,10 @@ def conformal_level(scores: FloatArray, level: float) -> float | None:
 
     ``scores`` are those of n other counts, exchangeable with the new one: its score is no
     higher than the ``ceil((n + 1) * level)``-th of theirs with that probability at least.
-    None if there are too few of them for that.
+    Scores that are equal but for rounding count as equal. None if there are too few of
+    them for that.
     """
     place = int(np.ceil((len(scores) + 1) * level - 1e-9))
     if place > len(scores):
         return None
-    return float(np.sort(scores)[place - 1])
+    return min(float(np.sort(scores)[place - 1]) + _ROUNDING, 1.0)

@@ -7,6 +7,7 @@ import math
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray
 
+_LEAST_PROBABILITY = 1e-20  # below it a count cannot be: sums do not notice it
 _LEAST_DISPERSION = 1e-9  # below it a count is Poisson: log gamma would lose its digits
 
 
@@ -30,10 +31,15 @@ def grow_intervals(
     level : float
         A value enters as long as what has entered before, and half of its own
         probability, are no more than this: the probability of the interval is then as
-        near to the level as the counts allow. The mode always enters.
+        near to the level as the counts allow. The mode always enters. A level of 1
+        has no bounds.
     lower, upper : (n,) float64
         Overwritten with the smallest and the largest value of each interval.
     """
+    if level >= 1.0:  # whatever happens is in it
+        lower[:] = 0.0
+        upper[:] = math.inf
+        return
     for row in range(mean.shape[0]):
         low = _find_mode(mean[row], dispersion[row])
         high = low
@@ -43,7 +49,8 @@ def grow_intervals(
         while True:
             below = _step_down(at_low, low, mean[row], dispersion[row])
             above = _step_up(at_high, high, mean[row], dispersion[row])
-            if covered + 0.5 * max(below, above) > level or max(below, above) == 0.0:
+            more = max(below, above)
+            if _enter(covered, more) > level or more < _LEAST_PROBABILITY:
                 break
             if below >= above:
                 low, at_low = low - 1.0, below
@@ -77,19 +84,31 @@ def score_counts(
         at_low = _probability(low, mean[row], dispersion[row])
         at_high = at_low
         covered = at_low
-        last = at_low
+        found = _enter(0.0, at_low)
         while not low <= counts[row] <= high:
             below = _step_down(at_low, low, mean[row], dispersion[row])
             above = _step_up(at_high, high, mean[row], dispersion[row])
-            if max(below, above) == 0.0:  # nothing that a float can tell from zero
-                covered, last = 1.0, 0.0
+            if max(below, above) < _LEAST_PROBABILITY:
+                found = 1.0
                 break
+            found = _enter(covered, max(below, above))
             if below >= above:
-                low, at_low, last = low - 1.0, below, below
+                low, at_low = low - 1.0, below
+                covered += below
             else:
-                high, at_high, last = high + 1.0, above, above
-            covered += last
-        out[row] = min(covered - 0.5 * last, 1.0)
+                high, at_high = high + 1.0, above
+                covered += above
+        out[row] = found
+
+
+@kernel
+def _enter(covered: float, probability: float) -> float:
+    """Return the lowest level at which a count enters.
+
+    Both kernels ask here, so that they round alike: the interval of a count's own score
+    holds the count.
+    """
+    return min(covered + 0.5 * probability, 1.0)
 
 
 @kernel

@@ -18,6 +18,7 @@ from boostr.cli._matching import as_keys, check_same
 from boostr.cli._moments import read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators._outlook import find_origin, had_costs
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,
@@ -51,6 +52,8 @@ class Known:
     sensors: Mapping[str, bool] | None
     unit: str | None
     reading: Reading
+    origin: np.datetime64 | None
+    has_costs: bool
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -62,11 +65,16 @@ class Known:
             isinstance(text, str) for text in (*kept, *filter(None, kept.values()))
         )
         reading: Reading = dict(kept) if isinstance(kept, dict) and is_sound else {}
+        origin = find_origin(model)
+        if origin is not None:  # of a model that was fitted from Python, too
+            reading["origin"] = str(origin)
         return cls(
             features=dict(pairs),
             sensors=layout and {name: name in layout.categories for name in layout.names},
             unit=model.time_unit_,
             reading=reading | {"unit": model.time_unit_},
+            origin=origin,
+            has_costs=had_costs(model),
         )
 
 
@@ -111,6 +119,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     )
     if known is not None:
         _check_clock(histories, known, files.given)
+        _check_costs(histories, known)
         _check_complete(files, known)
     X: Any = np.empty((len(histories.y), 0))
     if files.static is not None and (known is None or known.features):
@@ -138,7 +147,7 @@ def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
 
 
 def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
-    """Refuse times in another unit than training's, and warn of an unknown origin."""
+    """Refuse another unit or origin than training's, and warn of an unknown origin."""
     y = histories.y
     if y.time_unit != known.unit:
         raise InvalidEventsError(
@@ -147,11 +156,34 @@ def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
             f"{known.unit or 'plain numbers'}.\n\n"
             "Hint: --unit; dates where there were dates, numbers where there were numbers."
         )
+    has_origins = y.origin is not None and known.origin is not None
+    if has_origins and y.origin != known.origin:
+        raise InvalidEventsError(
+            "Events must count time from the origin of training, but they count from "
+            f"{y.origin} and training counted from {known.origin}.\n\n"
+            f"Hint: leave --origin out, or say --origin {known.origin}."
+        )
     if y.origin is not None and not (known.reading.get("origin") or given.get("origin")):
         say(
             "warning: the model does not say from which date it counts time; counting from "
             f"{str(y.origin)[:10]} (say --origin DATE to choose another)"
         )
+
+
+def _check_costs(histories: Histories, known: Known) -> None:
+    """Refuse to add up costs where training counted events, and the other way round."""
+    y = histories.y
+    if y.has_costs == known.has_costs or not y.times.size:
+        return
+    has, had, hint = (
+        ("costs", "none", "leave --cost out, or fit a model of costs")
+        if y.has_costs
+        else ("no costs", "some", "--cost COLUMN names them")
+    )
+    raise InvalidEventsError(
+        "Events must have costs where those of training had them, but these have "
+        f"{has} and those had {had}.\n\nHint: {hint}."
+    )
 
 
 def _check_complete(files: FleetFiles, known: Known) -> None:

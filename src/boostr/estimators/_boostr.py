@@ -153,8 +153,8 @@ default="constant"
         The fitted clock.
     horizon_ : float
         Last end of follow-up in training.
-    time_unit_ : str or None
-        Unit of time, where `y` has one.
+    time_unit_, time_origin_, has_costs_
+        Unit and origin of time, where `y` has them, and whether its events have costs.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (p,)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +14,7 @@ from boostr._validation import as_times, check_window_order, first_few, spread_t
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_rows", "check_spread", "check_times", "check_window"]
+__all__ = ["check_length", "check_rows", "check_spread", "check_times", "check_window"]
 
 
 def check_rows(y: object, n_rows: int) -> RecurrentEvents:
@@ -41,6 +44,16 @@ def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
             f"`{name}` must be finite and not negative, got {first_few(wrong)}."
         )
     return values
+
+
+def check_length(length: Any, name: str) -> float:
+    """Return one length of time, finite and above zero."""
+    is_number = isinstance(length, numbers.Real) and not isinstance(length, bool)
+    if not is_number or not 0.0 < float(length) < np.inf:
+        raise InvalidParameterError(
+            f"`{name}` must be one finite number above zero, but it is {length!r}."
+        )
+    return float(length)
 
 
 def check_window(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from boostr._forecasting.counts import Counts
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._forecast_checks import (
+    check_calibration,
     check_level,
     check_share,
     check_whole,
@@ -27,6 +29,7 @@ from boostr.estimators._futures import FuturePredictor, make_generator
 from boostr.estimators._outlook import HistorySensors, look_ahead
 from boostr.estimators._paths import draw_histories, moments_of_paths
 from boostr.exceptions import InvalidParameterError
+from boostr.inspection import Explanation, explain
 
 __all__ = ["Forecaster"]
 
@@ -47,7 +50,7 @@ class Forecaster(FuturePredictor):
         *,
         now: Any = None,
         k: int = 1,
-        quantiles: Sequence[float] = (),
+        quantiles: float | Sequence[float] = (),
         own_history: bool = True,
         intervals: Intervals = "frailty",
         n_paths: int = 200,
@@ -83,7 +86,7 @@ class Forecaster(FuturePredictor):
             end of follow-up of each, or 0 without histories.
         k : int, default=1
             Number of events whose probability is asked for.
-        quantiles : sequence of float, default=()
+        quantiles : float or sequence of float, default=()
             Further quantiles of the time to the next event, beside the median.
         own_history : bool, default=True
             Whether forecasts are updated by the histories; if not, these only tell `now`.
@@ -106,14 +109,16 @@ class Forecaster(FuturePredictor):
             - ``probability`` of at least `k` events;
             - ``lower``, ``upper``: prediction interval of the number (or cost);
             - ``next_event_median``: time from now by which the next event has happened with
-              probability one half, infinite if that is never so; further quantiles as
-              ``next_event_q10`` and so on;
+              probability one half, infinite if that is never so, or not within the
+              horizon where `Z` is a function; further quantiles as ``next_event_q10`` and
+              so on;
             - ``frailty``: what the history multiplies the prediction by, 1 without one.
 
         See Also
         --------
         forecast_fleet : The total, with an interval of its own.
         predict_next_event : Quantiles of the time to the next event alone.
+        explain_forecast : The reasons for the expected numbers.
 
         Notes
         -----
@@ -134,10 +139,17 @@ class Forecaster(FuturePredictor):
 
         ``intervals="conformal"`` takes, in the place of the level, the level at which
         forecasts of training individuals, made at half of their follow-up for the rest of
-        it by models that have not seen them, held as often as asked for. Coverage of at
-        least the level is guaranteed on average over individuals that are exchangeable with
-        the training individuals and forecast in that way; for other windows pass what
-        `calibrate_forecast` returns.
+        it by models that have not seen them, held as often as asked for. Intervals then
+        cover about the level, on average over individuals that are exchangeable with the
+        training individuals and forecast in that way. For other windows pass what
+        `calibrate_forecast` returns; on individuals that training has not seen, coverage
+        is at least the level, on average. Both take forecasts in which sensors hold their
+        last values, and neither is for a function `Z`. Models without validation have no
+        such forecasts of training individuals, and their frailties are fitted to how well
+        the model fits those it has seen: own history may then count for too little.
+
+        Intervals of costs reach half a unit beyond whole numbers of units, as costs need
+        not be whole.
 
         Examples
         --------
@@ -153,6 +165,7 @@ class Forecaster(FuturePredictor):
         chosen = interval_level(intervals, level, self.forecast_scores_)
         check_whole(k, "k")
         present, stop = self._present(X, y, horizon, Z, future, now)
+        check_calibration(intervals, stop - present.now, Z, own_history=own_history)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(outlook.expect_by_fold(stop))
         expected = outlook.expect(stop)
@@ -166,17 +179,16 @@ class Forecaster(FuturePredictor):
             occurring = moments_of_paths(paths, n_paths)
             ratio = outlook.costs.mean / outlook.costs.unit
             counts = Counts(occurring.mean * ratio, occurring.dispersion)
-        lower, upper = counts.interval(chosen)
-        unit = outlook.costs.unit
+        lower, upper = outlook.costs.interval(counts, chosen)
         columns = {
-            "expected": counts.mean * unit,
+            "expected": counts.mean * outlook.costs.unit,
             "probability": occurring.exceed(k),
-            "lower": lower * unit,
-            "upper": upper * unit,
+            "lower": lower,
+            "upper": upper,
             "next_event_median": outlook.wait(0.5, frailties),
             **{
                 f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
-                for share in quantiles
+                for share in np.atleast_1d(quantiles)
             },
             "frailty": frailties.mean,
         }
@@ -228,10 +240,66 @@ class Forecaster(FuturePredictor):
         excess += outlook.shared_variance(stop, by_fold) / unit**2
         dispersion = excess / total**2 if total > 0.0 else 0.0
         fleet = Counts(np.array([total]), np.array([dispersion]))
-        lower, upper = fleet.interval(level)
+        lower, upper = outlook.costs.interval(fleet, level)
         return FleetForecast(
-            total * unit, float(lower[0]) * unit, float(upper[0]) * unit, level, len(stop)
+            total * unit, float(lower[0]), float(upper[0]), level, len(stop)
         )
+
+    def explain_forecast(
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Trajectories | None = None,
+        future: Trajectories | None = None,
+        *,
+        now: Any = None,
+        own_history: bool = True,
+    ) -> Explanation:
+        """Explain what `forecast` expects by features, sensors and own history.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, now, own_history
+            As in `forecast`; `Z` must be given as Trajectories.
+
+        Returns
+        -------
+        Explanation
+            Reasons for the expected number (or cost) of events in the time ahead, one row
+            per individual in the order of `X`; `forecast` sorts by risk instead.
+
+        See Also
+        --------
+        boostr.inspection.explain : Says what the amounts are.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.explain_forecast(fleet.X, fleet.y, horizon=20).reasons
+        ('x0', 'x1', 'own history')
+        """
+        check_is_fitted(self)
+        if callable(Z):
+            raise InvalidParameterError(
+                "`explain_forecast` needs sensors as Trajectories, but `Z` is a function."
+                "\n\nHint: Z(y, until) makes them, as they are if nothing happens."
+            )
+        present, stop = self._present(X, y, horizon, Z, future, now)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        reasons = explain(
+            self,
+            present.table,
+            Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
+            start=present.now,
+            stop=stop,
+            frailty=frailties.mean if own_history else None,
+        )
+        return replace(reasons, ids=present.ids)
 
     def predict_next_event(
         self,
@@ -257,7 +325,8 @@ class Forecaster(FuturePredictor):
         -------
         ndarray of shape (n,), or (n, m) for several quantiles
             Times from now; infinite where the event does not happen with that probability
-            within 100 times the longest follow-up of training.
+            within 100 times the longest follow-up of training, or within its length from
+            now on where `Z` is a function.
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, None, Z, future, now)

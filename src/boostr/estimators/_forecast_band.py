@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._forecasting.frailty import sum_by_owner
+from boostr._forecasting.frailty import Histories, sum_by_owner
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.estimators._forecast_results import CurveBand
@@ -19,7 +19,8 @@ def make_band(
     outlook: Outlook, present: Present, times: FloatArray, level: float, of: str
 ) -> CurveBand:
     """Return expected numbers and their bands, time after time."""
-    columns = [_band_at(outlook, present, time, level, of) for time in times]
+    histories = outlook.histories()
+    columns = [_band_at(outlook, present, histories, time, level, of) for time in times]
     expected, lower, upper = (
         np.stack(parts, axis=1) for parts in zip(*columns, strict=True)
     )
@@ -27,12 +28,17 @@ def make_band(
 
 
 def _band_at(
-    outlook: Outlook, present: Present, time: float, level: float, of: str
+    outlook: Outlook,
+    present: Present,
+    histories: Histories,
+    time: float,
+    level: float,
+    of: str,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     stop = np.maximum(outlook.now, time)
     so_far = _cost_so_far(present, time)
     by_fold = outlook.expect_by_fold(stop)
-    frailties = outlook.frailties(by_fold)
+    frailties = outlook.frailties(by_fold, histories=histories)
     ahead = outlook.expect(stop)
     expected = so_far + ahead * frailties.mean
     if of == "mean":
@@ -40,9 +46,8 @@ def _band_at(
         error *= scipy.special.ndtri(0.5 + 0.5 * level)
         moves = ahead * frailties.mean
         return expected, so_far + moves * np.exp(-error), so_far + moves * np.exp(error)
-    lower, upper = outlook.count(ahead, frailties).interval(level)
-    unit = outlook.costs.unit
-    return expected, so_far + unit * lower, so_far + unit * upper
+    lower, upper = outlook.costs.interval(outlook.count(ahead, frailties), level)
+    return expected, so_far + lower, so_far + upper
 
 
 def _cost_so_far(present: Present, time: float) -> FloatArray:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from boostr._forecasting.counts import conformal_level
 from boostr._typing import FloatArray
 from boostr.estimators._forecast_results import ForecastCalibration
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_level", "check_share", "check_whole", "interval_level"]
+__all__ = [
+    "check_calibration",
+    "check_level",
+    "check_share",
+    "check_whole",
+    "interval_level",
+    "refuse_function",
+]
 
 
 def check_level(level: Any) -> None:
@@ -52,6 +61,13 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
             "`intervals` must be 'frailty', 'conformal' or what calibrate_forecast "
             f"returns, but it is {intervals!r}."
         )
+    elif not len(scores):
+        raise InvalidParameterError(
+            "Conformal intervals need forecasts by models that have not seen the "
+            "individuals, but this model was fitted without validation.\n\n"
+            "Hint: fit with validation='cv', or pass what calibrate_forecast(…) returns "
+            "for other individuals."
+        )
     found = conformal_level(scores, level)
     if found is None:
         raise InvalidParameterError(
@@ -61,6 +77,41 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
             "intervals='frailty'."
         )
     return found
+
+
+def check_calibration(
+    intervals: Any, lengths: FloatArray, sensors: Any, *, own_history: bool
+) -> None:
+    """Refuse to calibrate forecasts by forecasts of another kind."""
+    if isinstance(intervals, str) and intervals == "frailty":
+        return
+    if callable(sensors):
+        refuse_function()
+    had_history = True
+    if isinstance(intervals, ForecastCalibration):
+        had_history = intervals.own_history
+        if not np.allclose(lengths, intervals.horizon, rtol=1e-6, atol=0.0):
+            shortest, longest = lengths.min(), lengths.max()
+            asked = f"{shortest:g}" + (f" to {longest:g}" if longest > shortest else "")
+            raise InvalidParameterError(
+                f"Intervals are calibrated for a horizon of {intervals.horizon:g}, but "
+                f"forecasts are asked for {asked}.\n\n"
+                "Hint: calibrate_forecast(…) with the horizon of the forecasts."
+            )
+    if had_history != own_history:
+        raise InvalidParameterError(
+            f"Intervals are calibrated by forecasts with own_history={had_history}, but "
+            f"those that are asked for have own_history={own_history}.\n\n"
+            f"Hint: calibrate_forecast(…, own_history={own_history})."
+        )
+
+
+def refuse_function() -> NoReturn:
+    """Refuse to calibrate where futures are drawn."""
+    raise InvalidParameterError(
+        "Conformal intervals need sensors as Trajectories, but `Z` is a function.\n\n"
+        "Hint: intervals='frailty' are those of drawn futures."
+    )
 
 
 def _is_share(value: Any) -> bool:

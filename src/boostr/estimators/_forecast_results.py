@@ -91,6 +91,8 @@ class ForecastCalibration:
         For each individual the lowest level whose interval held what happened, sorted.
     horizon : float
         Length of the windows that were forecast.
+    own_history : bool, default=True
+        Whether forecasts were updated by the histories.
 
     Examples
     --------
@@ -106,3 +108,4 @@ class ForecastCalibration:
 
     scores: FloatArray
     horizon: float
+    own_history: bool = True

@@ -20,7 +20,7 @@ __all__ = ["make_forecast_table"]
 def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
     """Return one row per individual, sorted by risk, in the library that `X` is from."""
     order = np.argsort(-columns["expected"], kind="stable")
-    ids = _ids(present)[order]
+    ids = present.ids[order]
     table: dict[str, Any] = {
         # Lists let both libraries find the type of ids that NumPy calls objects.
         "id": ids.tolist() if ids.dtype.kind == "O" else ids,
@@ -28,15 +28,6 @@ def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArr
     }
     table |= {name: values[order] for name, values in columns.items()}
     return make_table(table, _backend(X.X if isinstance(X, Panel) else X))
-
-
-def _ids(present: Present) -> AnyArray:
-    if present.target is not None:
-        return present.target.ids
-    index = getattr(present.table, "index", None)  # of a table from pandas
-    if index is None or callable(index):
-        return np.arange(len(present))
-    return np.asarray(index)
 
 
 def _moments(present: Present) -> AnyArray:

@@ -18,8 +18,8 @@ from boostr._forecasting.frailty import (
     sum_by_owner,
 )
 from boostr._typing import FloatArray, PositionArray
-from boostr.data import RecurrentEvents
-from boostr.data._clip import clip
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._clip import clip, clip_sensors
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._training_data import TrainingData
@@ -27,7 +27,15 @@ from boostr.estimators._training_data import TrainingData
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
-__all__ = ["Costs", "learn_frailty", "relative_variance", "score_windows", "sum_histories"]
+__all__ = [
+    "Costs",
+    "learn_frailty",
+    "relative_variance",
+    "score_halves",
+    "score_windows",
+    "some_of",
+    "sum_histories",
+]
 
 _MOST = 4000  # individuals that frailties are fitted to
 _MOST_VARIABLE = 10.0  # relative variance of a prediction beyond which it says nothing
@@ -56,37 +64,82 @@ class Costs:
         """Cost that counts as one event where variances matter."""
         return self.square / self.mean
 
+    def interval(self, counts: Counts, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return intervals of totals whose numbers of units are counts.
+
+        Totals of costs need not be whole units: every number of units stands for all that
+        are rounded to it.
+        """
+        lower, upper = counts.interval(level)
+        if self.mean == self.square == 1.0:  # events are counted, or all cost 1
+            return lower, upper
+        lower = np.maximum(lower - 0.5, 0.0)
+        upper = np.where(counts.mean > 0.0, upper + 0.5, upper)
+        return lower * self.unit, upper * self.unit
+
 
 def learn_frailty(model: OutOfFoldPredictor, data: TrainingData) -> dict[str, Any]:
-    """Return what forecasts need to know of the training individuals, by name."""
+    """Return what forecasts need to know of the training individuals, by name.
+
+    Without out-of-fold predictions frailties are fitted to how well the model fits the
+    individuals that it has seen, and there are no scores: such fits say nothing about the
+    errors of forecasts.
+    """
     theta = model.out_of_fold_coefficients_
     costs = Costs.of(data.events)
-    if theta is None:  # no validation: how well training individuals are fitted must do
+    if theta is None:
         known = np.arange(len(data.events))
     else:
         theta = theta[data.is_used]
         known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    known = known[:: -(-len(known) // _MOST)]
+    known = some_of(known)
     events, weights = data.events[known], data.weights[known]
     sensors = None if data.sensors is None else data.sensors[known]
     features = data.features[known]
-    curves = FoldCurves(model, features, sensors, None if theta is None else theta[known])
+    theta = None if theta is None else theta[known]
+    curves = FoldCurves(model, features, sensors, theta)
     cell = float(events.window_stop.max() - events.window_start.min()) / N_CELLS
     rows = np.arange(len(events))
     histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
     owner = owners_of(events.window_offsets)
     windows = curves.expect_by_fold(owner, events.window_start, events.window_stop)
     totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
-    spread = relative_variance(curves, totals)
-    law = fit_frailty(histories, cell, spread, weights)
-    middle = 0.5 * (events.start + events.end)
-    scores = score_windows(curves, events, middle, law, spread, costs)
+    law = fit_frailty(histories, cell, relative_variance(curves, totals), weights)
+    scores = np.empty(0)
+    if theta is not None:
+        scores = score_halves(model, features, sensors, theta, events, law, costs)
     return {
         "frailty_variance_": law.variance,
         "frailty_half_life_": law.half_life,
         "cost_moments_": np.array([costs.mean, costs.square]),
-        "forecast_scores_": np.sort(scores),
+        "forecast_scores_": scores,
     }
+
+
+def some_of(known: PositionArray) -> PositionArray:
+    """Return those of the individuals that frailties are fitted to and scores are of."""
+    return known[:: max(-(-len(known) // _MOST), 1)]
+
+
+def score_halves(
+    model: OutOfFoldPredictor,
+    features: FloatArray,
+    sensors: Trajectories | None,
+    theta: FloatArray,
+    events: RecurrentEvents,
+    law: FrailtyLaw,
+    costs: Costs,
+) -> FloatArray:
+    """Score forecasts made at half of each follow-up for the rest of it, sorted.
+
+    What sensors showed after that is not looked at, as in forecasts.
+    """
+    middle = 0.5 * (events.start + events.end)
+    if sensors is not None:
+        sensors = clip_sensors(sensors, middle)
+    curves = FoldCurves(model, features, sensors, theta)
+    scores = score_windows(curves, events, middle, law, costs)
+    return np.sort(scores[~np.isnan(scores)])
 
 
 def sum_histories(
@@ -130,22 +183,31 @@ def score_windows(
     events: RecurrentEvents,
     now: FloatArray,
     law: FrailtyLaw,
-    spread: FloatArray,
     costs: Costs,
+    *,
+    own_history: bool = True,
 ) -> FloatArray:
     """Score what was observed after a time against forecasts made at it.
 
-    One score for every individual that was observed after it.
+    ``curves`` must not know what sensors showed after that time. NaN for individuals that
+    were not observed after it.
     """
+    everyone = np.arange(len(events))
+    by_fold = curves.expect_by_fold(everyone, now, np.maximum(events.end, now))
+    variance = law.variance + relative_variance(curves, by_fold)
     before, rows_before = clip(events, np.full(len(events), -np.inf), now)
     after, rows = clip(events, now, np.full(len(events), np.inf))
     entry = np.minimum(events.start, now)
     histories = sum_histories(curves.expect, before, rows_before, entry, law.cell, costs)
-    frailties = Frailties.posterior(histories, now, law.variance + spread, law.fading)
+    frailties = Frailties.prior(variance)
+    if own_history:
+        frailties = Frailties.posterior(histories, now, variance, law.fading)
     owner = rows[owners_of(after.window_offsets)]
     windows = curves.expect(owner, after.window_start, after.window_stop) / costs.unit
     expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)[rows]
     owner = rows[after.event_owner]
     seen = sum_by_owner(owner, after.costs / costs.unit, len(events))[rows]
     counts = Counts(expected * frailties.mean[rows], frailties.dispersion[rows])
-    return counts.score(seen)
+    scores = np.full(len(events), np.nan)
+    scores[rows] = counts.score(seen)
+    return scores

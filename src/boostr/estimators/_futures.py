@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._forecasting.frailty import FrailtyLaw
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.estimators._checks import check_spread, check_times
+from boostr.estimators._checks import check_length, check_spread, check_times
 from boostr.estimators._forecast_band import make_band
-from boostr.estimators._forecast_checks import check_level, check_whole
+from boostr.estimators._forecast_checks import (
+    check_level,
+    check_whole,
+    refuse_function,
+)
 from boostr.estimators._forecast_results import CurveBand, ForecastCalibration
-from boostr.estimators._frailty import Costs, relative_variance, score_windows
+from boostr.estimators._frailty import score_windows
 from boostr.estimators._out_of_fold import OutOfFoldPredictor
 from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
@@ -122,6 +125,7 @@ class FuturePredictor(OutOfFoldPredictor):
         horizon: float,
         Z: Trajectories | None = None,
         *,
+        own_history: bool = True,
         out_of_fold: bool = False,
     ) -> ForecastCalibration:
         """Measure how forecasts over the last part of known histories would have done.
@@ -130,9 +134,12 @@ class FuturePredictor(OutOfFoldPredictor):
         ----------
         X, y, Z
             Features, histories and sensors: of individuals that training has not seen, or,
-            with `out_of_fold`, of all training individuals in the order of `fit`.
+            with `out_of_fold`, of all training individuals in the order of `fit`. Sensors
+            come as Trajectories; what they show in the last part is not looked at.
         horizon : float
             Length of the last part. Individuals that were followed for less are left out.
+        own_history : bool, default=True
+            Whether forecasts are updated by the histories, as in `forecast`.
         out_of_fold : bool, default=False
             Whether the individuals are those of training, to be predicted by the models
             that have not seen them.
@@ -140,35 +147,39 @@ class FuturePredictor(OutOfFoldPredictor):
         Returns
         -------
         ForecastCalibration
-            To be passed as `intervals` to `forecast`: intervals for the same horizon then
+            To be passed as `intervals` to `forecast`, for the same horizon: intervals then
             cover at least the level, on average over individuals that are exchangeable with
-            these.
+            these, if training has not seen them; with `out_of_fold` about the level, as
+            forecasts are made by the average of models of which each score has one.
         """
         check_is_fitted(self)
-        present = Present.read(X, y, Z, None, y.end)
-        long_enough = y.end - y.start >= check_spread(horizon, len(y), "horizon")
+        horizon = check_length(horizon, "horizon")
+        if callable(Z):
+            refuse_function()
+        now = np.maximum(y.end - horizon, y.start)
+        present = Present.read(X, y, Z, None, now)
+        long_enough = y.end - y.start >= horizon
         theta = None
         if out_of_fold:
             theta = self._training_coefficients(len(y))
             long_enough &= ~np.isnan(theta[:, 0])
             theta = np.nan_to_num(theta)
-        rows = np.flatnonzero(long_enough)
-        if not rows.size:
+        if not long_enough.any():
             raise InvalidEventsError(
                 f"Calibration needs individuals that were followed for {horizon:g} or more,"
                 f" but none of {len(y)} was.\n\nHint: calibrate a shorter horizon."
             )
-        outlook = look_ahead(self, present, y.end, own_history=True, theta=theta)
-        by_fold = outlook.curves.expect_by_fold(outlook.rows, y.end - horizon, y.end)
+        outlook = look_ahead(self, present, y.end, own_history=own_history, theta=theta)
         scores = score_windows(
             outlook.curves,
             y,
-            np.maximum(y.end - horizon, y.start),
-            FrailtyLaw(self.frailty_variance_, self.frailty_half_life_),
-            relative_variance(outlook.curves, by_fold),
-            Costs(*self.cost_moments_.tolist()),
+            present.now,
+            outlook.law,
+            outlook.costs,
+            own_history=own_history,
         )
-        return ForecastCalibration(np.sort(scores[rows]), float(horizon))
+        scores = scores[long_enough & ~np.isnan(scores)]
+        return ForecastCalibration(np.sort(scores), horizon, own_history)
 
     def _present(
         self, X: Any, y: Any, horizon: ArrayLike | None, Z: Any, future: Any, now: Any

@@ -9,22 +9,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostr._forecasting.counts import Counts
-from boostr._forecasting.frailty import Frailties, FrailtyLaw
+from boostr._forecasting.frailty import Frailties, FrailtyLaw, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
-from boostr._typing import FloatArray, PositionArray
-from boostr._validation import check_ids_match
+from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr._validation import check_ids_match, first_few
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._clip import clip, clip_sensors, read_times
 from boostr.estimators._checks import check_rows, check_spread
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._frailty import Costs, relative_variance, sum_histories
 from boostr.estimators._sensors import split_panel
-from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
 
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
-__all__ = ["HistorySensors", "Outlook", "Present", "look_ahead"]
+__all__ = [
+    "HistorySensors",
+    "Outlook",
+    "Present",
+    "call_sensors",
+    "find_origin",
+    "had_costs",
+    "look_ahead",
+]
 
 # Sensors that follow from the events: a function of histories and of the times to reach.
 HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
@@ -47,6 +59,16 @@ class Present:
     def __len__(self) -> int:
         return len(self.now)
 
+    @property
+    def ids(self) -> AnyArray:
+        """Names of the individuals: those of histories, an index, or positions."""
+        if self.target is not None:
+            return self.target.ids
+        index = getattr(self.table, "index", None)  # of a table from pandas
+        if index is None or callable(index):
+            return np.arange(len(self))
+        return np.asarray(index)
+
     @classmethod
     def read(
         cls,
@@ -68,12 +90,27 @@ class Present:
         else:
             events = check_rows(y, n)
             check_ids_match(table, events)
-            times = events.end if now is None else read_times(events, now, "now")
+            times = events.end if now is None else _read_now(events, now)
             known, rows = clip(events, np.full(n, -np.inf), times)
             entry = np.minimum(events.start, times)
         if follows:
             return cls(table, y, known, rows, entry, times, Z)
         return cls(table, y, known, rows, entry, times, _plan(sensors, future, times))
+
+
+def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
+    """Return the present of every individual, which must lie on the axis of time."""
+    times = read_times(events, now, "now")
+    wrong = ~((times >= 0.0) & np.isfinite(times))
+    if wrong.any():
+        zero = "" if events.origin is None else f", which is {events.origin}"
+        raise InvalidParameterError(
+            f"`now` must be finite and not before time 0{zero}, but it is not for "
+            f"{wrong.sum()} of {len(events)} individuals (ids "
+            f"{first_few(events.ids[wrong])}).\n\n"
+            f"Hint: follow-up ends between {events.end.min():g} and {events.end.max():g}."
+        )
+    return times
 
 
 def _plan(
@@ -99,7 +136,7 @@ class Outlook:
     present: Present
     law: FrailtyLaw
     costs: Costs
-    reach: float
+    reach: FloatArray  # (n,) up to when next events are looked for
     own_history: bool
 
     @property
@@ -120,17 +157,26 @@ class Outlook:
         """Return the same by the models of the folds, (n_folds, n)."""
         return self.curves.expect_by_fold(self.rows, self.now, stop)
 
-    def frailties(self, by_fold: FloatArray, expect: Expect | None = None) -> Frailties:
+    def histories(self, expect: Expect | None = None) -> Histories:
+        """Return what individuals did so far beside what was expected of them.
+
+        With ``expect`` by another model.
+        """
+        known, rows, entry = self.present.events, self.present.rows, self.present.entry
+        expect = self.curves.expect if expect is None else expect
+        return sum_histories(expect, known, rows, entry, self.law.cell, self.costs)
+
+    def frailties(
+        self, by_fold: FloatArray, *, histories: Histories | None = None
+    ) -> Frailties:
         """Return what is known of frailties, given what folds say about the future.
 
-        With ``expect`` histories are compared with the expectations of another model.
+        Histories do not depend on that: who asks about several futures passes them.
         """
         variance = self.law.variance + relative_variance(self.curves, by_fold)
         if not self.own_history:
             return Frailties.prior(variance)
-        known, rows, entry = self.present.events, self.present.rows, self.present.entry
-        expect = self.curves.expect if expect is None else expect
-        histories = sum_histories(expect, known, rows, entry, self.law.cell, self.costs)
+        histories = self.histories() if histories is None else histories
         return Frailties.posterior(histories, self.now, variance, self.law.fading)
 
     def shared_variance(self, stop: FloatArray, by_fold: FloatArray) -> float:
@@ -141,7 +187,7 @@ class Outlook:
                 [
                     float(
                         expect(self.rows, self.now, stop)
-                        @ self.frailties(by_fold, expect).mean
+                        @ self.frailties(by_fold, histories=self.histories(expect)).mean
                     )
                     for expect in models
                 ]
@@ -162,7 +208,7 @@ class Outlook:
         return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
 
     def wait(self, share: float, frailties: Frailties) -> FloatArray:
-        """Return the time until a share of next events has happened."""
+        """Return the time until a share of next events has happened, or infinity."""
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)
         base = self.curves.read(self.rows, self.now)
         targets = base + needed * self.costs.mean
@@ -193,15 +239,55 @@ def look_ahead(
     theta: FloatArray | None = None,
 ) -> Outlook:
     """Return the curves of individuals up to some time, and what came before."""
+    _check_histories(model, present.target)
     sensors = present.sensors
+    reach = np.full(len(present), _REACH * model.horizon_)
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
+        reach = stop  # what the sensors show later has not been asked for
     features, used = model._check_input(present.table, sensors)
     curves = FoldCurves(model, features, used, theta)
     costs = Costs(*model.cost_moments_.tolist())
     law = FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
-    reach = _REACH * model.horizon_
     return Outlook(curves, present, law, costs, reach, own_history)
+
+
+def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> None:
+    """Refuse histories whose times or costs mean something else than in training."""
+    if y is None:
+        return
+    has_units = y.time_unit is not None and model.time_unit_ is not None
+    if has_units and y.time_unit != model.time_unit_:
+        raise InvalidEventsError(
+            "Histories must count time in the unit of training, but they count in "
+            f"{y.time_unit!r} and training counted in {model.time_unit_!r}.\n\n"
+            f"Hint: read them with unit={model.time_unit_!r}."
+        )
+    origin = find_origin(model)
+    if y.origin is not None and origin is not None and y.origin != origin:
+        raise InvalidEventsError(
+            "Histories must count time from the origin of training, but they count from "
+            f"{y.origin} and training counted from {origin}.\n\n"
+            f"Hint: read them with origin='{origin}'."
+        )
+    if y.times.size and y.has_costs != had_costs(model):
+        seen, known = ("costs", "no costs") if y.has_costs else ("no costs", "costs")
+        raise InvalidEventsError(
+            "Events must have costs where those of training had them, but these have "
+            f"{seen} and those had {known}.\n\nHint: read the histories "
+            f"{'without' if y.has_costs else 'with'} cost=…, or fit a model of "
+            f"{'costs' if y.has_costs else 'numbers of events'}."
+        )
+
+
+def find_origin(model: OutOfFoldPredictor) -> np.datetime64 | None:
+    """Return from when training counted time; the first model files do not say."""
+    return getattr(model, "time_origin_", None)
+
+
+def had_costs(model: OutOfFoldPredictor) -> bool:
+    """Tell whether events of training had costs; the first model files do not say."""
+    return bool(getattr(model, "has_costs_", model.cost_moments_[1] != 1.0))
 
 
 def call_sensors(

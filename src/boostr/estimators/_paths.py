@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +10,17 @@ import numpy as np
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import Frailties
 from boostr._forecasting.waiting import find_times
-from boostr._typing import FloatArray, OffsetArray, PositionArray
+from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
+from boostr._validation import first_few
 from boostr.data import RecurrentEvents
 from boostr.data._flat import offsets_of
-from boostr.estimators._outlook import HistorySensors, Outlook, Present, call_sensors
+from boostr.estimators._outlook import (
+    HistorySensors,
+    Outlook,
+    Present,
+    call_sensors,
+    had_costs,
+)
 
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
@@ -37,6 +45,7 @@ def draw_histories(
     drawn = Frailties(frailties.mean[rows], frailties.dispersion[rows]).draw(rng)
     if callable(present.sensors):
         times, offsets = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
+        _warn_of_many_events(np.diff(offsets), present.ids[rows])
     else:
         times, offsets = _draw_at_once(outlook, stop, rows, drawn, rng)
     owner_now, owner_stop = present.now[rows], stop[rows]
@@ -46,7 +55,7 @@ def draw_histories(
     )
     known = present.target
     if known is None:
-        return drawn_events._with(ids=rows, has_costs=outlook.costs.square != 1.0)
+        return drawn_events._with(ids=rows, has_costs=had_costs(model))
     return drawn_events._with(
         ids=known.ids[rows],
         has_ids=known.has_ids,
@@ -65,6 +74,20 @@ def moments_of_paths(paths: RecurrentEvents, n_paths: int) -> Counts:
     some = mean > 0.0
     dispersion = np.divide(excess, mean**2, out=np.zeros_like(mean), where=some)
     return Counts(mean, dispersion)
+
+
+def _warn_of_many_events(counts: OffsetArray, ids: AnyArray) -> None:
+    """Warn of histories that were not drawn to their end."""
+    is_cut = counts >= _MANY_EVENTS
+    if is_cut.any():
+        warnings.warn(
+            f"{is_cut.sum()} of {len(counts)} drawn histories were cut off after "
+            f"{_MANY_EVENTS} events, because events drive the sensors to ever more events "
+            f"(ids {first_few(np.unique(ids[is_cut]))}). Their forecasts are too low; ask "
+            "for a shorter horizon, or leave out the sensors that do so.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def _draw_at_once(
@@ -132,10 +155,12 @@ class _Turns:
         self, frailty: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, OffsetArray]:
         """Return the events of all paths, path after path, and their numbers."""
-        going, events = np.arange(len(frailty)), self._events
-        found: list[tuple[PositionArray, FloatArray]] = []
-        while going.size and len(found) < _MANY_EVENTS:
-            waits = rng.exponential(size=len(going)) * self._mean_cost / frailty[going]
+        going = np.flatnonzero(frailty > 0.0)  # the others never have an event
+        events = self._events[going]
+        found = [(going[:0], np.empty(0))]
+        while going.size and len(found) <= _MANY_EVENTS:
+            with np.errstate(over="ignore"):  # a wait longer than any number has no end
+                waits = rng.exponential(size=len(going)) * self._mean_cost / frailty[going]
             times = self._find_next(going, events, waits)
             kept = np.flatnonzero(np.isfinite(times))
             going, times = going[kept], times[kept]

@@ -37,6 +37,8 @@ def describe_results(
         "clock_variants_": _vary_clock(prepared.clock, data),
         "horizon_": prepared.horizon,
         "time_unit_": data.events.time_unit,
+        "time_origin_": data.events.origin,
+        "has_costs_": data.events.has_costs,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,
         "n_fold_models_": len(trained.members) // max(int(np.sum(trained.weights > 0)), 1),

@@ -15,6 +15,7 @@ from boostr._engine.selection import Task
 from boostr.estimators._statistics import Prepared
 from boostr.exceptions import InvalidParameterError
 from boostr.io._checkpoint import CheckpointFile
+from boostr.io._model import own_version
 from boostr.io._trees import PackedTrees
 from boostr.io._values import digest
 
@@ -100,6 +101,8 @@ def _fingerprint(
     trees = [tree for same_round in earlier.rounds for tree in same_round]
     packed = PackedTrees.from_trees(trees, stats.n_terms) if trees else None
     parts["earlier trees"] = digest(packed)
+    # Other versions may ask for other trees, or for the same ones in another order.
+    parts["version of boostr"] = own_version()
     return parts
 
 

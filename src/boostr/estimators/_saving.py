@@ -17,11 +17,13 @@ from boostr.estimators._params import check_params, resolve_baseline, resolve_ba
 from boostr.estimators._sensors import SensorLayout
 from boostr.inspection import trees_frame
 from boostr.io import save
-from boostr.io._classes import CLOCK
+from boostr.io._classes import CLOCK, check_reach
 from boostr.io._model import register_model
 from boostr.io._rules import (
     CATEGORY,
+    STAMP,
     TEXT,
+    TRUTH,
     Rule,
     array,
     instance,
@@ -118,7 +120,13 @@ class Savable:
 
 def register_estimator(cls: type) -> None:
     """Let files hold fitted estimators of a class."""
-    register_model(cls, _ATTRIBUTES, check_params=_check_params, check=_check_model)
+    register_model(
+        cls,
+        _ATTRIBUTES,
+        _LATER_ATTRIBUTES,
+        check_params=_check_params,
+        check=_check_model,
+    )
 
 
 def _is_layout(value: Any) -> bool:
@@ -141,9 +149,22 @@ register(
         "names": sequence(tuple, TEXT),
         "categories": Rule("dict of tuples of categories by sensor", _is_layout),
         "time_unit": optional(TEXT),
-        "origin": optional(instance(np.datetime64, words="time stamp")),
+        "origin": optional(STAMP),
     },
 )
+
+
+def _is_pair(value: Any) -> bool:
+    is_array = array("float64", "2").admits(value)
+    return is_array and value.shape == (2,) and bool(np.all(value > 0.0))
+
+
+def _are_scores(value: Any) -> bool:
+    if not array("float64", "n").admits(value):
+        return False
+    is_sorted = bool(np.all(np.diff(value) >= 0.0))
+    return is_sorted and bool(np.all((value >= 0.0) & (value <= 1.0)))
+
 
 # Attributes that are not listed are read by their type and not looked at.
 _ATTRIBUTES = {
@@ -163,6 +184,17 @@ _ATTRIBUTES = {
     "train_loss_": optional(array("float64", "n_rounds", finite=False)),
     "validation_results_": sequence(list, instance(dict, words="dict")),
     "out_of_fold_coefficients_": optional(array("float64", "n", "n_terms", finite=False)),
+    "n_fold_models_": whole(1, _MANY),
+    "clock_variants_": sequence(list, CLOCK),
+    "frailty_variance_": number(0.0),
+    "frailty_half_life_": number(0.0, above=True, finite=False),
+    "cost_moments_": Rule("float64 array (2) of positive numbers", _is_pair),
+    "forecast_scores_": Rule("float64 array (n), sorted, from 0 to 1", _are_scores),
+}
+# Those that the first files did not have.
+_LATER_ATTRIBUTES = {
+    "has_costs_": TRUTH,
+    "time_origin_": optional(STAMP),
 }
 
 
@@ -198,7 +230,16 @@ def _check_model(model: Any) -> None:
     theta = model.out_of_fold_coefficients_
     is_right = theta is None or theta.shape[1] == ensemble.basis.n_terms
     require(is_right, "Coefficients must have a number per function")
+    _check_forecasts(model)
     _check_sensors(model)
+
+
+def _check_forecasts(model: Any) -> None:
+    n_members = len(model.ensemble_.members)
+    is_right = n_members % model.n_fold_models_ == 0
+    require(is_right, "Every fold must have as many models as the others")
+    for clock in model.clock_variants_:
+        check_reach(clock, model.horizon_)
 
 
 def _check_sensors(model: Any) -> None:

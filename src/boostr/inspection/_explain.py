@@ -60,7 +60,8 @@ def explain(
         Explain the events in (start, stop] instead, one window for all or one each.
     frailty : array-like of shape (n,), default=None
         How many times as many events as the model says are expected of each individual,
-        from what it did so far. The difference is a reason of its own, "own history".
+        from what it did so far, in the order of `X` (the rows of ``model.forecast`` are
+        sorted by risk). The difference is a reason of its own, "own history".
 
     Returns
     -------
@@ -69,6 +70,7 @@ def explain(
 
     See Also
     --------
+    boostr.BoostR.explain_forecast : Explains the time ahead, own history included.
     boostr.plotting.plot_waterfall : Draws the reasons of one individual.
     boostr.plotting.plot_beeswarm : Draws those of many.
 

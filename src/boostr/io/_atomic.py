@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 __all__ = ["write_atomically"]
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_USUAL_MODE = 0o666  # of new files; the system takes away what the user's mask says
+
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file beside its place, on disk, and only then move it there."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
-    draft = Path(name)
+    """Write a file beside its place, on disk, and only then move it there.
+
+    A link stays one: it is the file it leads to that is replaced, and that keeps its
+    rights.
+    """
+    target = path.resolve()
+    known = _find_mode(target)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
+    handle = os.open(draft, _NEW, _USUAL_MODE if known is None else known)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        draft.chmod(_usual_mode(path))
-        draft.replace(path)
+        if known is not None:
+            draft.chmod(known)
+        draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync_folder(target.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -37,10 +47,8 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _usual_mode(path: Path) -> int:
-    """Return the rights of the file that is replaced, or those of any new file."""
+def _find_mode(path: Path) -> int | None:
+    """Return the rights of a file that is there already."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    return None

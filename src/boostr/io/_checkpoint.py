@@ -8,17 +8,21 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
 from boostr._engine.checkpoint import Round
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
-from boostr.io._atomic import write_atomically
 from boostr.io._container import measure, pack, unpack
-from boostr.io._rules import array, require
+from boostr.io._rules import array, require, whole
 from boostr.io._trees import PackedTrees
 from boostr.io._values import Reader, Writer
+
+try:
+    import fcntl
+except ImportError:  # Windows has other locks
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["CheckpointFile"]
 
@@ -26,13 +30,15 @@ _FORMAT = "boostr checkpoint"
 _FORMAT_OF_ROUNDS = "boostr rounds"
 _INTERVAL = 5.0  # seconds between two writes
 _SIZES = array("int32", "n_rounds")
+_PLACE = whole(0, 2**53)
 
 
 class CheckpointFile:
     """What a training is, then its rounds, in pieces that count only as a whole.
 
     Pieces are appended every few seconds; what a crash has left of one is cut off when the
-    file is opened again.
+    file is opened again. Until it is closed, the file is locked where the system can do
+    so; the lock goes with the process, however it ends.
 
     Parameters
     ----------
@@ -47,11 +53,13 @@ class CheckpointFile:
         self._path = Path(path)
         self._new: list[Round] = []
         self._last_write = time.monotonic()
-        if self._path.exists() and self._path.stat().st_size:
-            self._open(parts)
-        else:
-            header = {"format": _FORMAT, "parts": dict(parts)}
-            write_atomically(self._path, pack(header, []))
+        self._file = _open_alone(self._path)
+        try:
+            self._read(parts)
+        except BaseException:
+            self._file.close()
+            raise
+        self._n_written = len(self.rounds)
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +70,10 @@ class CheckpointFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._write()
+        try:
+            self._write()
+        finally:
+            self._file.close()
 
     def keep(self, trees: Round) -> None:
         """Take over the trees of a round; they are on disk some seconds later."""
@@ -72,24 +83,44 @@ class CheckpointFile:
 
     def _write(self) -> None:
         if self._new:
-            with self._path.open("ab") as file:
-                # Runs on one function of time have narrower leaves: a piece of their own.
-                for _, rounds in groupby(self._new, key=_n_terms):
-                    file.write(_pack_rounds(list(rounds)))
-                file.flush()
-                os.fsync(file.fileno())
+            # Runs on one function of time have narrower leaves: a piece of their own.
+            for _, group in groupby(self._new, key=_n_terms):
+                rounds = list(group)
+                self._file.write(_pack_rounds(rounds, self._n_written))
+                self._n_written += len(rounds)
+            self._bring_to_disk()
         self._new = []
         self._last_write = time.monotonic()
 
-    def _open(self, parts: Mapping[str, str]) -> None:
-        """Read what is there of the same training."""
-        content = memoryview(self._path.read_bytes())
+    def _bring_to_disk(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _read(self, parts: Mapping[str, str]) -> None:
+        """Read what is there of the same training, or begin."""
+        self._file.seek(0)
+        content = memoryview(self._file.read())
+        if len(content) == 0:
+            self._file.write(pack({"format": _FORMAT, "parts": dict(parts)}, []))
+            self._bring_to_disk()
+            return
         place = self._check_header(content, parts)
-        for size, rounds in _read_rounds(content[place:]):
+        for size, first, rounds in _read_rounds(content[place:]):
+            self._check_order(first)
             self.rounds += rounds
             place += size
         if place < len(content):
-            os.truncate(self._path, place)
+            self._file.truncate(place)
+
+    def _check_order(self, first: int) -> None:
+        """Refuse rounds that do not go on where the last ones ended."""
+        if first != len(self.rounds):
+            raise InvalidParameterError(
+                "`checkpoint` must hold the rounds of one training in a row, but in "
+                f"{str(self._path)!r} round {first} follows after {len(self.rounds)}: "
+                "more than one has written to it.\n\n"
+                "Hint: delete the file to start anew, and give each training its own."
+            )
 
     def _check_header(self, content: memoryview, parts: Mapping[str, str]) -> int:
         """Refuse the file of another training, and say what differs."""
@@ -115,24 +146,44 @@ class CheckpointFile:
         return size
 
 
+def _open_alone(path: Path) -> BinaryIO:
+    """Open a file, new or old, for this training and no other."""
+    file = path.open("a+b")
+    if fcntl is None:
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise InvalidParameterError(
+            "`checkpoint` must belong to one training at a time, but another one is "
+            f"writing to {str(path)!r}.\n\n"
+            "Hint: wait until it has ended, or choose another path."
+        ) from error
+    except OSError:
+        pass  # a file system without locks: the numbers of the rounds must do
+    return file
+
+
 def _n_terms(trees: Round) -> int:
     return int(trees[0].nodes.value.shape[1])
 
 
-def _pack_rounds(rounds: list[Round]) -> bytes:
+def _pack_rounds(rounds: list[Round], first: int) -> bytes:
     writer = Writer()
     trees = [tree for same_round in rounds for tree in same_round]
     sizes = np.array([len(same_round) for same_round in rounds], dtype=np.int32)
     document = {
         "format": _FORMAT_OF_ROUNDS,
+        "first": first,
         "sizes": writer.write(sizes, "sizes"),
         "trees": writer.write(PackedTrees.from_trees(trees, _n_terms(rounds[0])), "trees"),
     }
     return pack(document, writer.arrays)
 
 
-def _read_rounds(content: memoryview) -> Iterator[tuple[int, list[Round]]]:
-    """Yield the size and the rounds of every piece up to the first that is not whole."""
+def _read_rounds(content: memoryview) -> Iterator[tuple[int, int, list[Round]]]:
+    """Yield size, first place and rounds of the pieces before the first damaged one."""
     while len(content):
         try:
             size = measure(content)
@@ -141,6 +192,8 @@ def _read_rounds(content: memoryview) -> Iterator[tuple[int, list[Round]]]:
             require(container.document.get("format") == _FORMAT_OF_ROUNDS, "Rounds follow")
             sizes = reader.read(container.document.get("sizes"), "sizes")
             packed = reader.read(container.document.get("trees"), "trees")
+            first: Any = container.document.get("first")
+            require(_PLACE.admits(first), "The place of the first round must be known")
             require(
                 isinstance(packed, PackedTrees) and _SIZES.admits(sizes), "Trees follow"
             )
@@ -149,12 +202,6 @@ def _read_rounds(content: memoryview) -> Iterator[tuple[int, list[Round]]]:
         except InvalidModelFileError:
             return
         trees = packed.to_trees()
-        ends = np.cumsum(sizes)
-        yield (
-            size,
-            [
-                tuple(trees[end - count : end])
-                for end, count in zip(ends, sizes, strict=True)
-            ],
-        )
+        ends = zip(np.cumsum(sizes), sizes, strict=True)
+        yield size, first, [tuple(trees[end - count : end]) for end, count in ends]
         content = content[size:]

@@ -21,13 +21,22 @@ import numpy as np
 from boostr._typing import AnyArray
 from boostr.exceptions import InvalidModelFileError
 
-__all__ = ["FORMAT_VERSION", "Container", "measure", "pack", "unpack"]
+__all__ = [
+    "FORMAT_VERSION",
+    "HEAD_SIZE",
+    "Container",
+    "check_size",
+    "measure",
+    "pack",
+    "unpack",
+]
 
 FORMAT_VERSION = 1
 
 _MAGIC = b"\x89BOOSTR\n"
 # Magic, version, method of the arrays, bytes of document, arrays as stored and as they are.
 _HEAD = struct.Struct("<8sIIQQQ")
+HEAD_SIZE = _HEAD.size
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _AS_THEY_ARE, _DEFLATED = 0, 1
 _MAX_RATIO = 100  # a file must not grow by more in memory
@@ -91,15 +100,20 @@ def measure(content: bytes | memoryview) -> int:
     return int(_HEAD.size + _DIGEST_SIZE + n_text + n_stored)
 
 
-def unpack(content: bytes | memoryview) -> Container:
-    """Return the document and the arrays of a whole container."""
-    size = measure(content)
-    if size != len(content):
-        what = "cut off" if size > len(content) else "followed by something else"
+def check_size(head: bytes | memoryview, n_bytes: int) -> None:
+    """Refuse a file that has more or fewer bytes than its header says."""
+    size = measure(head)
+    if size != n_bytes:
+        what = "cut off" if size > n_bytes else "followed by something else"
         raise InvalidModelFileError(
-            f"The file must have {size} bytes, but it has {len(content)}: it is {what}."
+            f"The file must have {size} bytes, but it has {n_bytes}: it is {what}."
             "\n\nHint: copy it again, or save the model again."
         )
+
+
+def unpack(content: bytes | memoryview) -> Container:
+    """Return the document and the arrays of a whole container."""
+    check_size(content, len(content))
     head = bytes(content[: _HEAD.size])
     _, _, method, n_text, _, n_raw = _HEAD.unpack(head)
     rest = content[_HEAD.size + _DIGEST_SIZE :]

@@ -10,17 +10,25 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from boostr.exceptions import BoostrError, InvalidModelFileError, InvalidParameterError
 from boostr.io._atomic import write_atomically
-from boostr.io._container import pack, unpack
+from boostr.io._container import HEAD_SIZE, check_size, pack, unpack
 from boostr.io._rules import Rule, require, shorten
 from boostr.io._values import Reader, Writer
 
-__all__ = ["MODELS", "from_bytes", "load", "register_model", "save", "to_bytes"]
+__all__ = [
+    "MODELS",
+    "from_bytes",
+    "load",
+    "own_version",
+    "register_model",
+    "save",
+    "to_bytes",
+]
 
 _FORMAT = "boostr model"
 _ENTRIES = {"format", "boostr", "model", "params", "attributes"}
@@ -34,6 +42,7 @@ class ModelKind:
     type: Any
     params: Mapping[str, Any]  # by default
     rules: Mapping[str, Rule]  # of fitted attributes that every file must have
+    later_rules: Mapping[str, Rule]  # of those that files may lack
     check_params: Callable[[dict[str, Any]], None]
     check: Callable[[Any], None]  # of what must hold between fitted attributes
 
@@ -44,6 +53,7 @@ MODELS: dict[str, ModelKind] = {}
 def register_model(
     cls: Any,
     rules: Mapping[str, Rule],
+    later_rules: Mapping[str, Rule],
     *,
     check_params: Callable[[dict[str, Any]], None],
     check: Callable[[Any], None],
@@ -51,10 +61,11 @@ def register_model(
     """Let files hold fitted estimators of a class.
 
     Attributes without a rule are written and read by their type; ``rules`` are for those
-    that predictions rely on.
+    that predictions and forecasts rely on, ``later_rules`` for those of them that older
+    files do not have.
     """
     params = cls().get_params(deep=False)
-    MODELS[cls.__name__] = ModelKind(cls, params, rules, check_params, check)
+    MODELS[cls.__name__] = ModelKind(cls, params, rules, later_rules, check_params, check)
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -127,14 +138,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((loaded.predict(data.X) == model.predict(data.X)).all())
     True
     """
-    with Path(path).open("rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise InvalidModelFileError(
-                f"A model must be in a file, but {str(path)!r} is none.\n\n"
-                "Hint: boostr.io.from_bytes reads what comes from elsewhere."
-            )
-        content = _read_all(file)
+    mode = Path(path).stat().st_mode
+    # To open a folder is an error of the system; to open a pipe would wait for its writer.
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InvalidModelFileError(
+            f"A model must be in a file, but {str(path)!r} is none.\n\n"
+            "Hint: boostr.io.from_bytes reads what comes from elsewhere."
+        )
     try:
+        with Path(path).open("rb") as file:
+            content = _read_all(file)
         return from_bytes(content)
     except InvalidModelFileError as error:
         raise InvalidModelFileError(f"{str(path)!r} cannot be read. {error}") from error
@@ -176,7 +189,7 @@ def to_bytes(model: Any) -> bytes:
     writer = Writer()
     document = {
         "format": _FORMAT,
-        "boostr": _own_version(),
+        "boostr": own_version(),
         "model": type(model).__name__,
         "params": {
             name: writer.write(value, name)
@@ -258,12 +271,19 @@ def _read_model(content: memoryview) -> Any:
     for attribute, code in document["attributes"].items():
         require(_ATTRIBUTE.fullmatch(attribute), "Attributes must have fitting names")
         setattr(model, attribute, reader.read(code, attribute))
-    for attribute, rule in kind.rules.items():
-        require(hasattr(model, attribute), f"The model must have `{attribute}`")
-        value = getattr(model, attribute)
-        require(rule.admits(value), f"`{attribute}` must be: {rule.words}")
+    _check_attributes(kind, vars(model))
     kind.check(model)
     return model
+
+
+def _check_attributes(kind: ModelKind, values: Mapping[str, Any]) -> None:
+    for attribute, rule in {**kind.rules, **kind.later_rules}.items():
+        is_there = attribute in values
+        is_needed = attribute in kind.rules
+        require(is_there or not is_needed, f"The model must have `{attribute}`")
+        if is_there:
+            is_right = rule.admits(values[attribute])
+            require(is_right, f"`{attribute}` must be: {rule.words}")
 
 
 def _make_unfitted(kind: ModelKind, reader: Reader, codes: dict[str, Any]) -> Any:
@@ -286,7 +306,8 @@ def _make_unfitted(kind: ModelKind, reader: Reader, codes: dict[str, Any]) -> An
 
 
 @cache
-def _own_version() -> str:
+def own_version() -> str:
+    """Return the version of the package that is running."""
     try:
         return version("boostr")
     except PackageNotFoundError:  # run from its source, without being installed
@@ -301,12 +322,15 @@ def _read_back(content: bytes) -> None:
         raise InvalidParameterError(f"The model cannot be saved. {error}") from error
 
 
-def _read_all(file: Any) -> bytes:
+def _read_all(file: BinaryIO) -> bytes:
+    """Read a file whose header agrees with its size, and no other."""
+    head = file.read(HEAD_SIZE)
+    n_bytes = os.fstat(file.fileno()).st_size
+    check_size(head, n_bytes)
     try:
-        content: bytes = file.read()
+        return head + file.read(n_bytes - len(head))
     except MemoryError as error:
         raise InvalidModelFileError(
             "The file must fit into memory, but it does not.\n\n"
             "Hint: a model has some megabytes; this may be another file."
         ) from error
-    return content

@@ -13,6 +13,7 @@ from boostr.exceptions import InvalidModelFileError
 
 __all__ = [
     "CATEGORY",
+    "STAMP",
     "TEXT",
     "TRUTH",
     "Rule",
@@ -41,6 +42,10 @@ class Rule:
 
 CATEGORY = Rule(
     "text, number or truth value", lambda value: isinstance(value, str | int | float)
+)
+STAMP = Rule(
+    "time stamp",
+    lambda value: isinstance(value, np.datetime64) and not np.isnat(value),
 )
 TEXT = Rule("text", lambda value: isinstance(value, str))
 TRUTH = Rule("truth value", lambda value: isinstance(value, bool | np.bool_))
@@ -76,19 +81,22 @@ def array(name: str, *shape: str, finite: bool = True) -> Rule:
     return Rule(f"{name} array ({', '.join(shape)}){note}", admits)
 
 
-def number(low: float = -math.inf, *, above: bool = False) -> Rule:
-    """Return the rule of finite numbers from ``low`` on, or above it."""
+def number(low: float = -math.inf, *, above: bool = False, finite: bool = True) -> Rule:
+    """Return the rule of numbers from ``low`` on, or above it; NaN is never one."""
 
     def admits(value: Any) -> bool:
         is_number = isinstance(value, int | float | np.integer | np.floating)
-        if not is_number or isinstance(value, bool) or not abs(value) < math.inf:
+        if not is_number or isinstance(value, bool):
             return False
         if isinstance(value, int) and abs(value) > _MAX_WHOLE:
+            return False
+        if math.isnan(value) or (finite and math.isinf(value)):
             return False
         return bool(value > low if above else value >= low)
 
     bound = "" if low == -math.inf else f" {'above' if above else 'of at least'} {low:g}"
-    return Rule(f"finite number{bound}", admits)
+    words = f"finite number{bound}" if finite else f"number{bound}, or infinity"
+    return Rule(words, admits)
 
 
 def whole(low: int, high: int) -> Rule:

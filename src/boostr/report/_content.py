@@ -25,6 +25,7 @@ __all__ = ["Content", "Individuals", "collect"]
 # Bounds on what is kept of long histories, to bound the size of the page.
 _MOST_EVENTS = 150_000
 _MOST_SAMPLES = 1_000_000
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +51,8 @@ class Content:
     id_name: str | None
     n_individuals: int
     n_events: int
+    so_far: float  # number (or cost) of the events of all
+    n_likely: int  # of all, who are more likely than not to have an event
     total: FleetForecast
     individuals: Individuals
     timeline: Timeline
@@ -103,6 +106,8 @@ def collect(
             id_name=fleet.y.id_name,
             n_individuals=len(fleet),
             n_events=int(fleet.y.n_events.sum()),
+            so_far=float(risk.so_far.sum()),
+            n_likely=int((risk.probability >= _LIKELY).sum()),
             total=total,
             individuals=individuals,
             timeline=Timeline.of(fleet.y),

@@ -19,7 +19,7 @@ from boostr.report._quality_figures import (
     draw_capture,
     draw_validation,
 )
-from boostr.report._traces import Figure, make_figure, plain
+from boostr.report._traces import Figure, escape, make_figure, plain
 
 __all__ = ["draw_figures"]
 
@@ -30,7 +30,7 @@ _N_CELLS = 100  # across the width of a swarm
 def draw_figures(content: Content) -> dict[str, Figure]:
     """Return the figures by name; those without anything to show are not there."""
     axis, what = content.axis, "cost" if content.has_costs else "events"
-    ahead = f"in the next {axis.length(content.horizon)}"
+    ahead = f"in the next {escape(axis.length(content.horizon))}"
     figures = {
         "timeline": _draw_timeline(content.timeline, axis),
         "activity": _draw_activity(content.activity, axis),
@@ -57,7 +57,7 @@ def draw_figures(content: Content) -> dict[str, Figure]:
 
 def _time_axis(axis: TimeAxis) -> Figure:
     kind = "linear" if axis.origin is None else "date"
-    return {"title": {"text": axis.label}, "type": kind}
+    return {"title": {"text": escape(axis.label)}, "type": kind}
 
 
 def _place(axis: TimeAxis, times: FloatArray) -> list[float | None]:

@@ -45,15 +45,14 @@ class Risk:
         frailties = outlook.frailties(outlook.expect_by_fold(stop))
         ahead = outlook.expect(stop)
         counts = outlook.count(ahead, frailties)
-        lower, upper = counts.interval(level)
-        unit = outlook.costs.unit
+        lower, upper = outlook.costs.interval(counts, level)
         return cls(
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
-            expected=counts.mean * unit,
+            expected=counts.mean * outlook.costs.unit,
             probability=outlook.occur(ahead, frailties).exceed(1),
-            lower=lower * unit,
-            upper=upper * unit,
+            lower=lower,
+            upper=upper,
             next_event=outlook.wait(0.5, frailties),
             frailty=frailties.mean,
         )
@@ -190,9 +189,8 @@ def _look(
     stop = outlook.now + lead
     frailties = outlook.frailties(outlook.expect_by_fold(stop))
     counts = outlook.count(outlook.expect(stop), frailties)
-    lower, upper = counts.interval(level)
-    unit = outlook.costs.unit
-    return counts.mean[rows] * unit, lower[rows] * unit, upper[rows] * unit
+    lower, upper = outlook.costs.interval(counts, level)
+    return counts.mean[rows] * outlook.costs.unit, lower[rows], upper[rows]
 
 
 def _expect_observed(outlook: Outlook, times: FloatArray) -> FloatArray:

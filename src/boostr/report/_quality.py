@@ -13,7 +13,7 @@ from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
-from boostr.estimators._frailty import Costs, relative_variance, score_windows
+from boostr.estimators._frailty import Costs, score_halves, some_of
 from boostr.estimators._outlook import Present, look_ahead
 from boostr.exceptions import BoostrError
 from boostr.metrics import (
@@ -125,24 +125,20 @@ def is_training_data(model: Any, fleet: Fleet) -> bool:
     theta = model.out_of_fold_coefficients_
     if theta is None or len(theta) != len(fleet) or fleet.y.end.max() != model.horizon_:
         return False
-    known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    known = known[:: -(-len(known) // max(len(model.forecast_scores_), 1))]
+    known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
     y = fleet.y[known]
     sensors = None if fleet.sensors is None else fleet.sensors[known]
-    curves = FoldCurves(model, fleet.features[known], sensors, theta[known])
-    owner = owners_of(y.window_offsets)
-    windows = curves.expect_by_fold(owner, y.window_start, y.window_stop)
-    totals = np.stack([sum_by_owner(owner, fold, len(y)) for fold in windows])
-    scores = score_windows(
-        curves,
+    scores = score_halves(
+        model,
+        fleet.features[known],
+        sensors,
+        theta[known],
         y,
-        0.5 * (y.start + y.end),
         FrailtyLaw(model.frailty_variance_, model.frailty_half_life_),
-        relative_variance(curves, totals),
         Costs(*model.cost_moments_.tolist()),
     )
     return scores.shape == model.forecast_scores_.shape and np.allclose(
-        np.sort(scores), model.forecast_scores_, rtol=1e-6, atol=1e-9
+        scores, model.forecast_scores_, rtol=1e-6, atol=1e-9
     )
 
 
@@ -185,12 +181,10 @@ def _look_back(
     ahead = outlook.curves.expect(owner, after.window_start, after.window_stop)
     ahead = np.maximum(sum_by_owner(owner, ahead, len(fleet)), 0.0)
     counts = outlook.count(ahead, frailties)
-    lower, upper = (bound * outlook.costs.unit for bound in counts.interval(level))
+    lower, upper = outlook.costs.interval(counts, level)
     expected = counts.mean * outlook.costs.unit
     observed = sum_by_owner(among[after.event_owner], after.costs, len(fleet))
-    # Bounds are whole units of cost, and costs need not be.
-    slack = 0.5 * outlook.costs.unit
-    is_covered = (observed > lower - slack) & (observed < upper + slack)
+    is_covered = (lower <= observed) & (observed <= upper)
     place = np.full(len(fleet), -1)
     place[among] = np.arange(len(among))
     return Backtest(

@@ -33,7 +33,7 @@ def draw_calibration(
         for value, error in zip(trace["y"], trace["error_y"]["array"], strict=True)
     ]
     reach = 1.05 * max(ends + [value for trace in data for value in trace["x"]])
-    unit = "unit of time" if axis.unit is None else axis.unit.removesuffix("s")
+    unit = "unit of time" if axis.unit is None else escape(axis.unit.removesuffix("s"))
     return make_figure(
         [_diagonal(reach, "as expected"), *data],
         430,
@@ -50,7 +50,7 @@ def _compare(table: CalibrationTable, label: str, place: int) -> Figure:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": label,
+        "name": escape(label),
         "x": as_list(expected),
         "y": as_list(observed),
         "error_y": {
@@ -96,7 +96,7 @@ def draw_capture(checks: Sequence[tuple[str, Check]], what: str) -> Figure:
                 {
                     "type": "scatter",
                     "mode": "lines",
-                    "name": name,
+                    "name": escape(name),
                     "x": as_list(share[kept]),
                     "y": as_list(captured[kept]),
                     "line": style,

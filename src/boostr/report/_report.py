@@ -106,5 +106,6 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         max_individuals=max_individuals,
     )
     page = render(content, title, boostr.__version__)
-    write_atomically(target, page.encode("utf-8"))
+    # Names may hold halves of characters, which no encoding has: a question mark each.
+    write_atomically(target, page.encode("utf-8", errors="replace"))
     return target

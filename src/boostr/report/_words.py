@@ -101,9 +101,8 @@ def name_id(content: Content) -> str:
 
 
 def _write_tiles(content: Content, what: str) -> tuple[tuple[str, str, str], ...]:
-    total, risk = content.total, content.individuals.risk
+    total = content.total
     length = content.axis.length(content.horizon)
-    n_likely = int((risk.probability >= 0.5).sum())
     return (
         (
             f"Expected {what}, next {length}",
@@ -112,10 +111,10 @@ def _write_tiles(content: Content, what: str) -> tuple[tuple[str, str, str], ...
         ),
         (
             "More likely than not to have an event",
-            f"{n_likely:,}",
+            f"{content.n_likely:,}",
             f"of {content.n_individuals:,} individuals",
         ),
-        (f"{what.capitalize()} so far", f"{risk.so_far.sum():,.0f}", ""),
+        (f"{what.capitalize()} so far", f"{content.so_far:,.0f}", ""),
         ("Data warnings", f"{len(content.warnings)}", "listed at the end"),
     )
 

@@ -33,8 +33,9 @@
 
   const cut = (text, most = 28) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
   // What plotly would read as markup is shown as it is.
-  const plain = (text) =>
-    cut(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const escape = (text) =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const plain = (text) => escape(cut(text));
 
   function number(value, digits = 3) {
     if (Number.isNaN(value)) return "–";
@@ -213,7 +214,7 @@
   }
 
   const timeAxis = (extra = {}) => ({
-    title: { text: meta.timeLabel }, type: meta.origin === null ? "linear" : "date", ...extra });
+    title: { text: escape(meta.timeLabel) }, type: meta.origin === null ? "linear" : "date", ...extra });
 
   function drawCurve(i) {
     const { leads } = data;

@@ -113,7 +113,16 @@ def run_trials(work: Work) -> Trials:
         for repetition in range(count_trials(work.scale))
         for name in names
     ]
-    results = work.run("Kelly: learners on trials", jobs, lambda job: _score(work, job))
+    results = work.run(
+        "Kelly: learners on trials",
+        jobs,
+        lambda job: _score(work, job),
+        settings={
+            "first_seed": _FIRST_SEED,
+            "grid": _GRID.tolist(),
+            "horizon": HORIZON,
+        },
+    )
     found: dict[float, dict[str, list[Result]]] = {
         sigma: {name: [] for name in names} for sigma in SIGMAS
     }

@@ -79,7 +79,18 @@ def _find_lasts(work: Work, problem: Problem) -> dict[Key, list[int]]:
         for family, ends, pair in keys
         for draw in range(n_draws)
     ]
-    results = work.run("A: leaves of trees", jobs, lambda job: _find_last(problem, job))
+    results = work.run(
+        "A: leaves of trees",
+        jobs,
+        lambda job: _find_last(problem, job),
+        settings={
+            "n_train": problem.n_train,
+            "common_end": _COMMON_END,
+            "first_seed": _FIRST_SEED,
+            "paper": PAPER_SETTINGS["A"],
+            **problem.options,
+        },
+    )
     numbers = [int(result["last"]) for result in results]
     return {
         key: numbers[place * n_draws : (place + 1) * n_draws]

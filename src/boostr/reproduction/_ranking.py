@@ -48,7 +48,12 @@ def build_ranking(work: Work, problem: Problem, best: Mapping[int, Params]) -> B
         "A: C-index over splits",
         jobs,
         lambda job: _score(problem, work.scale, designs, job),
-        settings={"designs": designs},
+        settings={
+            "designs": designs,
+            "n": [problem.n_train, _N_TRAIN, _N_DRAWS],
+            "first_seed": _FIRST_SEED,
+            **problem.options,
+        },
     )
     measures: dict[str, dict[str, FloatArray]] = {
         measure: {

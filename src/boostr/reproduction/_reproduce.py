@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import os
 import platform
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numba
+
 import boostr
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import write_atomically
 from boostr.reproduction._page import Chapter, render
 from boostr.reproduction._progress import open_bar
 from boostr.reproduction._scales import FULL, QUICK
@@ -92,10 +94,11 @@ def reproduce(
     require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
     require("jinja2", extra="report", feature="boostr reproduce")
     with open_bar(is_shown=progress) as bar:
-        work = Work(folder / "results", scale, bar)
+        work = Work(folder / "results", scale, bar, numba.get_num_threads())
         chapters = [_build(part, work) for part in chosen]
     page = folder / "index.html"
-    _write(page, render(chapters, _list_facts(scale)))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(page, render(chapters, _list_facts(scale)).encode())
     return page
 
 
@@ -140,15 +143,3 @@ def _find_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "(not installed)"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file at once: who reads it sees the old page or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, suffix=".part", delete=False
-    ) as file:
-        file.write(text)
-    part = Path(file.name)
-    part.chmod(0o644)  # the file of a temporary name is readable by its owner alone
-    part.replace(path)

@@ -8,9 +8,9 @@ __all__ = ["FULL", "QUICK"]
 
 QUICK = Scale(
     name="quick",
-    n_splits=4,
+    n_splits=3,
     n_forest_trees=50,
-    n_design=15,
+    n_design=10,
     n_repetitions=2,
     n_subjects=1000,
     n_wells=400,

@@ -26,6 +26,7 @@ _SEED = 0
 _N_BEST = 3  # as in the paper
 _GOOD_SIZES = (4.0, 8.0)  # leaves of a tree that the paper looks for
 _N_TEST = 1000
+_N_TIMES = 201  # at which curves are compared
 _N_RANDOM = 200  # Latin hypercubes to compare the design with
 
 Settings = Sequence[Result]
@@ -43,13 +44,25 @@ def try_settings(work: Work, problem: Problem, seed: int) -> Settings:
     ]
     train = problem.draw(problem.n_train, seed)
     test = problem.draw(_N_TEST, seed + _N_TEST)
-    return work.run("A: settings of a design", jobs, lambda job: _try(train, test, job))
+    return work.run(
+        "A: settings of a design",
+        jobs,
+        lambda job: _try(train, test, job),
+        settings={
+            "n_train": problem.n_train,
+            "n_test": _N_TEST,
+            "n_times": _N_TIMES,
+            "seed": seed,
+            "paper": PAPER_SETTINGS["A"],
+            **problem.options,
+        },
+    )
 
 
 def _try(train: Simulation, test: Simulation, job: Job) -> Result:
     settings: dict[str, Any] = PAPER_SETTINGS["A"] | job
     model = BoostR.paper(**settings, leaf="step").fit(train.X, train.y)
-    times = np.linspace(0.0, test.horizon, 201)
+    times = np.linspace(0.0, test.horizon, _N_TIMES)
     predicted = model.predict_cumulative(test.X, times)
     error = integrated_squared_error(predicted, test.truth(times), times).mean()
     counts = leaf_counts(model).counts[0].tolist()

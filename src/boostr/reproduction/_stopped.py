@@ -31,6 +31,12 @@ def build_stopped(work: Work) -> Block:
         "Extrapolation: Kelly data",
         [{"learner": name} for name in names],
         lambda job: _count_stopped(str(job["learner"]), work.scale.n_subjects),
+        settings={
+            "n_rows": _N_ROWS,
+            "rate": RATE,
+            "seeds": [_TRAINING_SEED, _TEST_SEED],
+            "times": [FOLLOW_UP, HORIZON],
+        },
     )
     ad_hoc, pointwise, default = found
     truth = found[0]["true"]

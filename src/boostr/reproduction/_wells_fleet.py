@@ -111,6 +111,7 @@ def compare_fleet(work: Work, models: Mapping[str, Any]) -> dict[str, FloatArray
         jobs,
         lambda job: _score(work.scale, job, models),
         settings={"n_test": _N_TEST, "paper_trees": count_paper_trees(work.scale)},
+        keeps=True,
     )
     errors: dict[str, list[float]] = {}
     for job, result in zip(jobs, results, strict=True):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import boostr
+from boostr._optional import require
 
 __all__ = ["Bar", "Job", "Result", "Scale", "Work"]
 
@@ -54,10 +56,15 @@ class Work:
     line counts only if it is complete.
     """
 
-    def __init__(self, folder: Path, scale: Scale, bar: Bar) -> None:
+    def __init__(self, folder: Path, scale: Scale, bar: Bar, n_processes: int = 1) -> None:
         self.scale = scale
         self._folder = folder
         self._bar = bar
+        self._n_processes = n_processes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give other processes what jobs need: the scale."""
+        return {"scale": self.scale}
 
     def run(
         self,
@@ -66,6 +73,7 @@ class Work:
         compute: Callable[[Job], Result],
         *,
         settings: Job | None = None,
+        keeps: bool = False,
     ) -> list[Result]:
         """Return the result of every job, in order.
 
@@ -78,16 +86,21 @@ class Work:
         compute : callable
             Returns the result of a job, again what JSON can hold (lists, not arrays).
         settings : dict, optional
-            All else that results depend on.
+            All else that results depend on, such as numbers that stand in the code.
+        keeps : bool, default=False
+            Whether `compute` also keeps something in memory, and so must run here.
         """
         path = self._path(stage, settings or {})
         known = _read(path)
         keys = [json.dumps(job, sort_keys=True) for job in jobs]
         missing = [place for place, key in enumerate(keys) if key not in known]
         self._bar.begin(stage, len(jobs), len(jobs) - len(missing))
-        for place in missing:
-            known[keys[place]] = result = compute(jobs[place])
-            _append(path, keys[place], result)
+        n_processes = 1 if keeps else min(self._n_processes, len(missing))
+        asked = [jobs[place] for place in missing]
+        for place, result in _compute_all(compute, asked, n_processes):
+            key = keys[missing[place]]
+            known[key] = result
+            _append(path, key, result)
             self._bar.advance()
         return [known[key] for key in keys]
 
@@ -98,16 +111,40 @@ class Work:
         return self._folder / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.jsonl"
 
 
+def _compute_all(
+    compute: Callable[[Job], Result], jobs: Sequence[Job], n_processes: int
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place and the result of every job, in the order in which they are done."""
+
+    def compute_one(place: int) -> tuple[int, Result]:
+        return place, compute(jobs[place])
+
+    if n_processes < 2:
+        yield from map(compute_one, range(len(jobs)))
+        return
+    joblib = require("joblib", extra="report", feature="boostr reproduce")
+    with joblib.parallel_config("loky", n_jobs=n_processes, inner_max_num_threads=1):
+        pool = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+        yield from pool(joblib.delayed(compute_one)(place) for place in range(len(jobs)))
+
+
 def _read(path: Path) -> dict[str, Result]:
-    """Read complete lines; what a crash has left of the last one is cut off."""
+    """Read whole lines; those that are damaged do not count.
+
+    What a crash has left of the last line is cut off, so that the next one begins anew.
+    """
     if not path.exists():
         return {}
     content = path.read_bytes()
     complete = content[: content.rfind(b"\n") + 1]
     if len(complete) < len(content):
         os.truncate(path, len(complete))
-    lines = [json.loads(line) for line in complete.splitlines()]
-    return {line["job"]: line["result"] for line in lines}
+    known: dict[str, Result] = {}
+    for line in complete.split(b"\n"):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            entry = json.loads(line)
+            known[entry["job"]] = entry["result"]
+    return known
 
 
 def _append(path: Path, key: str, result: Result) -> None:
