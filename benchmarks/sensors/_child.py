@@ -20,6 +20,7 @@ from benchmarks.measurements.memory_child import read_peak_mb
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
 from boostr._engine.booster import Booster, BoostingParams
+from boostr._engine.cohort import LocalCohort
 from boostr._engine.suffstats import compute_suffstats, put_on_clock
 from boostr._engine.tree import GrowthParams
 from boostr.basis import OperationalClock, SensorBasis
@@ -118,7 +119,11 @@ def _make_booster(prepared: Prepared, binned: Any, members: Any) -> Booster:
         growth=GrowthParams(max_leaves=_N_LEAVES, min_samples_leaf=_LEAST_MEMBERS),
         learning_rate=0.05,
     )
-    return Booster(prepared.stats, binned, prepared.problem, params, members, _N_THREADS)
+    everybody = np.arange(len(binned.bins), dtype=np.int32)
+    held_out = np.setdiff1d(everybody, members)
+    cohort = LocalCohort(prepared.stats, binned, np.ones(len(binned.bins)))
+    trainees = cohort.follow(prepared.problem.solver, held_out, _N_THREADS)
+    return Booster(trainees, binned, prepared.problem, params, _N_THREADS)
 
 
 def _read_data(folder: Path) -> TrainingData:

@@ -7,6 +7,7 @@ from tests.engine.histories import FAMILIES, make_events
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.booster import Booster, BoostingParams
+from boostr._engine.cohort import LocalCohort
 from boostr._engine.selection import Task
 from boostr._engine.suffstats import (
     SufficientStats,
@@ -58,20 +59,19 @@ class Problem:
         stats = SufficientStats(self.stats.linear * scale, self.stats.quadratic * scale)
         return replace(self, stats=stats)
 
+    @property
+    def cohort(self):
+        return LocalCohort(self.stats, self.features, np.ones(len(self)))
+
     def booster(self, members=None, n_threads=1, **params):
-        return Booster(
-            self.stats,
-            self.features,
-            self.leaf,
-            boosting(**params),
-            self.everybody if members is None else members,
-            n_threads,
-        )
+        members = self.everybody if members is None else members
+        held_out = np.setdiff1d(self.everybody, members)
+        trainees = self.cohort.follow(self.leaf.solver, held_out, n_threads)
+        return Booster(trainees, self.features, self.leaf, boosting(**params), n_threads)
 
     def task(self, n_rounds=12, **params):
         return Task(
-            self.stats,
-            self.features,
+            self.cohort,
             self.leaf,
             boosting(**params),
             n_rounds,

@@ -45,7 +45,10 @@ class Case:
 
     def problem(self, penalty="group_lasso", gamma2=GAMMA2):
         settings = self.loss, HORIZON, gamma2, penalty
-        return sensor_problem(self.basis, self.stats, self.weights, *settings)
+        return sensor_problem(self.basis, self.total, *settings)
+
+    def total(self, summand):
+        return summand(self.stats, self.weights)
 
     def gradients(self):
         """Return everybody's gradient at the coefficients that suit all of them best."""

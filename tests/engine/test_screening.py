@@ -9,11 +9,11 @@ from tests.engine.problems import boosting
 from tests.engine.test_penalty import Case
 
 from boostr._engine.binning import BinMapper
+from boostr._engine.cohort import LocalCohort, add_shuffled
 from boostr._engine.penalty import sensor_problem
 from boostr._engine.screening import (
     _USEFUL,
     Screening,
-    _add_shuffled,
     join,
     rise_without,
     screen,
@@ -34,10 +34,14 @@ def bin_features(x, n_bins=8):
     return mapper.transform(x)
 
 
+def cohort_of(case):
+    n = len(case.stats.linear)
+    return LocalCohort(case.stats, bin_features(np.zeros((n, 1))), np.ones(n))
+
+
 def make_task(features, stats, problem, n_rounds=2, **params):
-    return Task(
-        stats, features, problem, boosting(**params), n_rounds, 1, lambda *report: None
-    )
+    cohort = LocalCohort(stats, features, np.ones(len(stats.linear)))
+    return Task(cohort, problem, boosting(**params), n_rounds, 1, lambda *report: None)
 
 
 @pytest.fixture
@@ -69,7 +73,7 @@ def losses_of(stats, theta):
 def test_a_sensor_is_worth_what_the_loss_rises_by_without_it(rng, case):
     theta = rng.normal(size=case.stats.linear.shape)
     starts = case.problem().groups.starts
-    rise, error = rise_without(case.stats, starts, theta)
+    rise, error, _ = rise_without(cohort_of(case), starts, theta)
     for group, (begin, end) in enumerate(pairwise(starts)):
         without = theta.copy()
         without[:, begin:end] = 0.0
@@ -81,7 +85,7 @@ def test_a_sensor_is_worth_what_the_loss_rises_by_without_it(rng, case):
 def test_a_sensor_without_coefficients_is_worth_nothing(rng, case):
     theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
     theta[:, starts[2] : starts[3]] = 0.0
-    rise, error = rise_without(case.stats, starts, theta)
+    rise, error, _ = rise_without(cohort_of(case), starts, theta)
     assert (rise[2], error[2]) == (0.0, 0.0)
 
 
@@ -89,8 +93,10 @@ def test_whoever_was_never_held_out_does_not_count(rng, case):
     theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
     theta[[3, 7]] = np.nan
     known = np.setdiff1d(np.arange(20), [3, 7])
-    expected = rise_without(case.take(known).stats, starts, theta[known])
-    assert_allclose(rise_without(case.stats, starts, theta), expected)
+    expected = rise_without(cohort_of(case.take(known)), starts, theta[known])
+    found = rise_without(cohort_of(case), starts, theta)
+    assert found[2] == expected[2] == 18
+    assert_allclose(found[:2], expected[:2])
 
 
 # --- Shuffled copies
@@ -98,7 +104,7 @@ def test_whoever_was_never_held_out_does_not_count(rng, case):
 
 def test_every_feature_gets_a_copy_with_the_individuals_shuffled(rng):
     features = bin_features(rng.random((30, 3)))
-    both = _add_shuffled(features, 5)
+    both = add_shuffled(features, 5)
     assert np.array_equal(both.bins[:, :3], features.bins)
     assert np.array_equal(np.sort(both.bins[:, 3:], axis=0), np.sort(features.bins, axis=0))
     assert np.array_equal(both.n_values, np.tile(features.n_values, 2))
@@ -108,16 +114,16 @@ def test_every_feature_gets_a_copy_with_the_individuals_shuffled(rng):
 
 def test_copies_are_shuffled_one_by_one(rng):
     column = rng.random((200, 1))
-    shuffled = _add_shuffled(bin_features(np.hstack([column, column])), 5).bins
+    shuffled = add_shuffled(bin_features(np.hstack([column, column])), 5).bins
     columns = [shuffled[:, place] for place in (0, 2, 3)]
     assert not any(np.array_equal(*pair) for pair in pairwise([*columns, columns[0]]))
 
 
 def test_copies_depend_on_the_seed_alone(rng):
     features = bin_features(rng.random((50, 2)))
-    first = _add_shuffled(features, 5).bins
-    assert np.array_equal(_add_shuffled(features, 5).bins, first)
-    assert not np.array_equal(_add_shuffled(features, 6).bins, first)
+    first = add_shuffled(features, 5).bins
+    assert np.array_equal(add_shuffled(features, 5).bins, first)
+    assert not np.array_equal(add_shuffled(features, 6).bins, first)
 
 
 # --- The judgement
@@ -129,11 +135,8 @@ def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
     prices = task.problem.groups.prices
     assert np.array_equal(again.problem.groups.prices, factors * prices)
     assert again.problem.penalty is task.problem.penalty
-    assert (again.stats, again.features, again.params) == (
-        task.stats,
-        task.features,
-        task.params,
-    )
+    assert again.cohort is task.cohort
+    assert again.params == task.params
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
 def test_what_has_no_price_stays(case, task, penalty, is_barred):
     # Without any event nothing is of use, not even the baseline.
     quiet = replace(case.stats, linear=np.zeros_like(case.stats.linear))
-    idle = make_task(task.features, quiet, case.problem(penalty))
+    idle = make_task(task.cohort.features, quiet, case.problem(penalty))
     found = screen(idle, GROWTH, draw_folds(20, 2, 1, 0))
     assert np.array_equal(found.price_factors > 1.0, is_barred)
 
@@ -158,10 +161,11 @@ def test_the_judgement_is_that_of_the_held_out_loss(case, task):
     # Where a rise stands out from its standard error; the steps are large anyway.
     folds = draw_folds(20, 2, 1, 0)
     found = screen(task, GROWTH, folds)
-    features = _add_shuffled(task.features, task.params.seed)
+    features = add_shuffled(task.cohort.features, task.params.seed)
     trial = make_task(features, case.stats, task.problem)
     run = validate(trial, GROWTH, folds, "again")
-    rise, error = rise_without(case.stats, task.problem.groups.starts, run.out_of_fold)
+    starts = task.problem.groups.starts
+    rise, error, _ = rise_without(task.cohort, starts, run.out_of_fold)
     expected = (rise > _USEFUL * error)[1:]
     assert np.array_equal(found.price_factors[1:] == 1.0, expected)
 
@@ -182,7 +186,7 @@ def test_noise_is_barred_and_what_drives_events_is_not(seed):
     basis = SensorBasis().place(clocked, "intensity")
     stats = compute_suffstats(clocked, basis, "intensity")
     settings = "intensity", clocked.horizon, 1.0, "group_lasso"
-    problem = sensor_problem(basis, stats, np.ones(400), *settings)
+    problem = sensor_problem(basis, lambda part: part(stats, np.ones(400)), *settings)
     task = make_task(bin_features(fleet.X[:, :4], 16), stats, problem, n_rounds=15)
     growth = GrowthParams(max_leaves=6, min_samples_leaf=20)
     found = screen(task, growth, draw_folds(400, 3, 1, seed))

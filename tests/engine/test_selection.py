@@ -139,7 +139,7 @@ def test_members_share_the_weight_of_their_run(problem):
 def test_a_run_of_one_term_becomes_a_run_of_all(problem):
     task = problem.task(6).restrict(1)
     run = validate(task, GROWTH, [np.array([0, 4], dtype=np.int32)], "run")
-    wide = run.widen(1, 2)
+    wide = run.widen(1, problem.cohort)
     assert_allclose(wide.out_of_fold[:, 1], run.out_of_fold[:, 0])
     assert_allclose(wide.out_of_fold[[0, 4], 0], 0.0)
     assert np.isnan(wide.out_of_fold[1]).all()
@@ -147,17 +147,17 @@ def test_a_run_of_one_term_becomes_a_run_of_all(problem):
 
 def test_a_task_of_one_term_is_the_problem_of_that_term(problem):
     task = problem.task().restrict(1)
-    assert_allclose(task.stats.linear[:, 0], problem.stats.linear[:, 1])
-    assert_allclose(task.stats.quadratic[:, 0], problem.stats.diagonal()[:, 1])
+    assert_allclose(task.cohort.stats.linear[:, 0], problem.stats.linear[:, 1])
+    assert_allclose(task.cohort.stats.quadratic[:, 0], problem.stats.diagonal()[:, 1])
     assert_allclose(task.problem.penalty, problem.leaf.penalty[1:2, 1:2])
 
 
 def test_a_task_of_some_individuals_has_their_rows(problem):
     rows = np.array([4, 1, 30])
-    task = problem.task().subset(rows)
+    task = problem.task().take(rows)
     assert len(task) == 3
-    assert_allclose(task.stats.linear, problem.stats.linear[rows])
-    assert np.array_equal(task.features.bins, problem.features.bins[rows])
+    assert_allclose(task.cohort.stats.linear, problem.stats.linear[rows])
+    assert np.array_equal(task.cohort.features.bins, problem.features.bins[rows])
 
 
 def test_growing_on_everybody_gives_the_trees_asked_for(problem):
@@ -190,37 +190,51 @@ def make_runs(problem, *max_leaves):
 
 
 def test_one_run_has_all_the_weight(problem):
-    assert weigh_runs(problem.stats, make_runs(problem, 3)).tolist() == [1.0]
+    assert weigh_runs(problem.cohort, make_runs(problem, 3)).tolist() == [1.0]
 
 
 def test_weights_are_not_negative(problem):
-    weights = weigh_runs(problem.stats, make_runs(problem, 2, 3, 8, 20))
+    weights = weigh_runs(problem.cohort, make_runs(problem, 2, 3, 8, 20))
     assert weights.min() >= 0.0
 
 
 def test_weights_sum_to_about_one(problem):
     assert_allclose(
-        weigh_runs(problem.stats, make_runs(problem, 2, 3, 5)).sum(), 1, atol=0.4
+        weigh_runs(problem.cohort, make_runs(problem, 2, 3, 5)).sum(), 1, atol=0.4
     )
 
 
 def test_nonsense_gets_no_weight_from_stacking(problem):
     good, bad = make_runs(problem, 3, 3)
     bad.out_of_fold[:] = -10.0
-    weights = weigh_runs(problem.stats, [good, bad])
+    weights = weigh_runs(problem.cohort, [good, bad])
     assert weights[1] < 0.01 < weights[0]
 
 
 def test_runs_that_agree_share_evenly_by_distance():
-    losses = np.tile(np.linspace(-2.0, 1.0, 20), (3, 1))
-    assert_allclose(_weigh_by_distance(losses), [1 / 3] * 3)
+    nothing = np.zeros((3, 3))  # by which they differ
+    weights = _weigh_by_distance(np.full(3, -10.0), np.array(20), nothing[0], nothing)
+    assert_allclose(weights, [1 / 3] * 3)
+
+
+def test_weights_halve_with_every_third_of_a_standard_error(rng):
+    losses = rng.normal(size=(3, 50))
+    above = losses - losses[0]
+    moments = losses.sum(axis=1), np.array(50), above.sum(axis=1), above @ above.T
+    weights = _weigh_by_distance(*moments)
+    best = np.argmin(losses.sum(axis=1))
+    differences = losses - losses[best]
+    errors = differences.std(axis=1) * np.sqrt(50)
+    for run in set(range(3)) - {best}:
+        expected = np.exp(-2.0 * differences[run].sum() / errors[run])
+        assert_allclose(weights[run] / weights[best], expected)
 
 
 def test_runs_without_predictions_are_weighed_all_the_same(problem):
     runs = make_runs(problem, 2, 3)
     for run in runs:
         run.out_of_fold[:] = 0.0
-    assert_allclose(weigh_runs(problem.stats, runs), [0.5, 0.5])
+    assert_allclose(weigh_runs(problem.cohort, runs), [0.5, 0.5])
 
 
 def test_stacking_solves_the_nonnegative_problem(rng):
@@ -242,6 +256,6 @@ def test_weights_look_only_at_those_held_out(problem):
         validate(problem.task(8), GrowthParams(max_leaves=n), [held_out], "run")
         for n in (2, 5)
     ]
-    before = weigh_runs(problem.stats, runs)
+    before = weigh_runs(problem.cohort, runs)
     problem.stats.linear[1] *= 1e6  # never held out
-    assert_allclose(weigh_runs(problem.stats, runs), before)
+    assert_allclose(weigh_runs(problem.cohort, runs), before)

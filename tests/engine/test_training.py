@@ -8,7 +8,6 @@ from boostr._engine.training import (
     PLAIN_SHAPE,
     SHAPES,
     Shape,
-    Trained,
     Validation,
     choose_splitter,
     train,
@@ -56,7 +55,7 @@ def test_without_validation_all_trees_are_grown_on_everybody(problem):
 
 def test_without_validation_there_is_nothing_out_of_fold(problem):
     trained = train(problem.task(3), SMALL, Validation(None), None)
-    assert trained.spread_out_of_fold(np.ones(64, dtype=bool)) is None
+    assert trained.out_of_fold is None
 
 
 def test_without_validation_training_losses_fall(problem):
@@ -179,27 +178,22 @@ def test_large_data_choose_one_shape_on_a_part(problem, monkeypatch):
     monkeypatch.setattr(f"{TRAINING}._LARGE", 50)
     monkeypatch.setattr(f"{TRAINING}._TRIAL", 40)
     sizes = []
-    original = problem.task().__class__.subset
+    original = problem.task().__class__.take
 
     def spy(task, rows):
         sizes.append(len(rows))
         return original(task, rows)
 
-    monkeypatch.setattr("boostr._engine.selection.Task.subset", spy)
+    monkeypatch.setattr("boostr._engine.selection.Task.take", spy)
     trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), None)
-    assert (sizes, len(trained.runs), len(trained.members)) == ([40], 1, 1)
+    assert (len(trained.runs), len(trained.members), len(sizes)) == (1, 1, 1)
+    assert 25 < sizes[0] < 55  # of 64, drawn one by one
 
 
 def test_validated_models_beat_no_model(problem, by_folds):
     theta = by_folds.out_of_fold
     products = problem.stats.multiply(theta, problem.everybody)
     assert np.sum(theta * (0.5 * products - problem.stats.linear)) < 0.0
-
-
-def test_out_of_fold_predictions_are_spread_over_those_used():
-    trained = Trained((), out_of_fold=np.array([[1.0, 2.0], [3.0, 4.0]]))
-    spread = trained.spread_out_of_fold(np.array([True, False, True]))
-    assert_allclose(spread, [[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
 
 
 @pytest.mark.parametrize(

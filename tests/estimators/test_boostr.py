@@ -425,7 +425,7 @@ class TestSurroundings:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(boostr_module, "train", interrupt)
+        monkeypatch.setattr(boostr_module, "learn_trees", interrupt)
         with pytest.raises(InterruptedFitError, match="not fitted"):
             model.fit(fleet.X, fleet.y)
         with pytest.raises(NotFittedError):

@@ -7,27 +7,62 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.binning import assign_bins, assign_bins_parallel
-from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
+from boostr._typing import (
+    BinArray,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    OffsetArray,
+)
 
-__all__ = ["BinMapper", "BinnedFeatures"]
+__all__ = ["BinMapper", "BinnedFeatures", "FeatureLayout"]
 
 _SAMPLE_SIZE = 200_000  # rows that quantiles are read from
 _PARALLEL_FROM = 100_000  # rows from which threads pay
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BinnedFeatures:
-    """Static features as small integers, with what a tree must know of them."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FeatureLayout:
+    """What a tree must know of binned features."""
 
-    bins: BinArray  # (n, n_features) C order
     n_values: IndexArray  # (n_features,) bins in use, without the missing one
     is_categorical: BoolArray  # (n_features,)
     missing_bin: int
 
     @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.n_values)
+
+    @property
     def n_bins(self) -> int:
         """Number of bins of a histogram, the missing one included."""
         return self.missing_bin + 1
+
+    def holding(self, bins: BinArray) -> BinnedFeatures:
+        """Return bins of this layout."""
+        return BinnedFeatures(
+            n_values=self.n_values,
+            is_categorical=self.is_categorical,
+            missing_bin=self.missing_bin,
+            bins=bins,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BinnedFeatures(FeatureLayout):
+    """Static features as small integers, with what a tree must know of them."""
+
+    bins: BinArray  # (n, n_features) C order
+
+    @property
+    def layout(self) -> FeatureLayout:
+        """What a tree must know of them."""
+        return FeatureLayout(
+            n_values=self.n_values,
+            is_categorical=self.is_categorical,
+            missing_bin=self.missing_bin,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,15 +118,24 @@ class BinMapper:
         """The bin of missing values, the same for all features."""
         return int(self.n_values.max(initial=1))
 
-    def transform(self, features: FloatArray, n_threads: int = 1) -> BinnedFeatures:
-        """Return the bins of all values.
+    @property
+    def layout(self) -> FeatureLayout:
+        """What trees must know of the features.
 
-        Where there are no features, there is one that is the same for everybody: a node
-        sums over the bins of any feature, and finds no split in that one.
+        Where there are none, there is one that is the same for everybody: a node sums over
+        the bins of any feature, and finds no split in that one.
         """
+        has_features = len(self.is_categorical) > 0
+        return FeatureLayout(
+            n_values=self.n_values if has_features else np.ones(1, np.int32),
+            is_categorical=self.is_categorical if has_features else np.zeros(1, np.bool_),
+            missing_bin=self.missing_bin,
+        )
+
+    def transform(self, features: FloatArray, n_threads: int = 1) -> BinnedFeatures:
+        """Return the bins of all values; see `layout` where there are no features."""
         if not len(self.is_categorical):
-            same = np.zeros((len(features), 1), dtype=np.uint8)
-            return BinnedFeatures(same, np.ones(1, np.int32), np.zeros(1, np.bool_), 1)
+            return self.layout.holding(np.zeros((len(features), 1), dtype=np.uint8))
         bins = np.empty(features.shape, dtype=np.uint8)
         arguments = (
             features,
@@ -105,7 +149,7 @@ class BinMapper:
             assign_bins_parallel(*arguments, 16 * n_threads)
         else:
             assign_bins(*arguments)
-        return BinnedFeatures(bins, self.n_values, self.is_categorical, self.missing_bin)
+        return self.layout.holding(bins)
 
 
 def _find_thresholds(values: FloatArray, max_bins: int) -> FloatArray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -14,9 +16,19 @@ from boostr._kernels.group_lasso import Groups
 from boostr._typing import FloatArray, IndexArray
 from boostr.basis import FittedBasis, FittedSensorBasis, Loss
 
-__all__ = ["SensorPenalty", "reprice", "sensor_problem", "time_problem"]
+__all__ = [
+    "SensorPenalty",
+    "Summand",
+    "Total",
+    "reprice",
+    "sensor_problem",
+    "time_problem",
+]
 
 SensorPenalty = Literal["group_lasso", "ridge"]
+# Sums over all individuals of what a function makes of statistics and weights of some.
+Summand = Callable[[SufficientStats, FloatArray], tuple[FloatArray, ...]]
+Total = Callable[[Summand], tuple[FloatArray, ...]]
 
 # Measured on simulated fleets; see the user guide.
 _SENSOR_INDIVIDUALS = (
@@ -35,8 +47,7 @@ def time_problem(
 
 def sensor_problem(
     basis: FittedSensorBasis,
-    stats: SufficientStats,
-    weights: FloatArray,
+    total: Total,
     loss: Loss,
     horizon: float,
     gamma2: float,
@@ -47,7 +58,7 @@ def sensor_problem(
     With a baseline, imaginary individuals of average sensors draw all terms to zero, and
     the group lasso adds prices that grow with the noise of a leaf. Without one, the
     paper's form, the price is ``gamma2 / 2`` in every leaf; ridge draws with ``gamma2``
-    individuals.
+    individuals. ``total`` sums over all individuals, wherever they are.
     """
     n_baseline, n_terms = basis.n_baseline, basis.n_terms
     # An average individual: functions are uncorrelated, with a variance of one.
@@ -64,7 +75,7 @@ def sensor_problem(
         matrix[:n_baseline, :n_baseline] = gamma2 * own
         matrix[sensor_terms, sensor_terms] = gamma2 * _SENSOR_INDIVIDUALS * length
         starts = np.concatenate([[0], basis.starts])
-        noise = _measure_noise(stats, weights, starts)
+        noise = _measure_noise(total, starts, n_terms)
         prices = np.concatenate([[0.0], _STANDARD_ERRORS * gamma2 * noise[1:]])
     if not is_lasso:
         starts, prices = np.array([0, n_terms]), np.zeros(1)
@@ -85,26 +96,37 @@ def _drop_empty(starts: IndexArray, prices: FloatArray, *, grows: bool) -> Group
     return Groups(kept, np.ascontiguousarray(prices[is_used]), grows)
 
 
-def _measure_noise(
-    stats: SufficientStats, weights: FloatArray, starts: IndexArray
-) -> FloatArray:
+def _measure_noise(total: Total, starts: IndexArray, n_terms: int) -> FloatArray:
     """Return the standard deviation of every group's gradient per unit of observation.
 
     Of the gradients of all individuals where everybody has the average's coefficients; a
     unit is that of the trace of H over the first group.
     """
+    quadratic, linear = total(_sum_statistics)
+    matrix = np.zeros((n_terms, n_terms))
+    rows, columns = np.tril_indices(n_terms)
+    matrix[rows, columns] = matrix[columns, rows] = quadratic
+    mean = np.asarray(np.linalg.lstsq(matrix, linear, rcond=None)[0], dtype=np.float64)
+    (term_squares,) = total(partial(_sum_squares, mean))
+    squares = np.array([term_squares[first:last].sum() for first, last in pairwise(starts)])
+    observed = np.diagonal(matrix)[: starts[1]].sum()
+    return np.asarray(np.sqrt(squares / observed)) if observed > 0.0 else 0.0 * squares
+
+
+def _sum_statistics(stats: SufficientStats, weights: FloatArray) -> tuple[FloatArray, ...]:
+    return stats.quadratic.sum(axis=0), stats.linear.sum(axis=0)
+
+
+def _sum_squares(
+    mean: FloatArray, stats: SufficientStats, weights: FloatArray
+) -> tuple[FloatArray, ...]:
+    """Sum the squares of gradients where everybody has the same coefficients."""
+    squares = np.zeros(stats.n_terms)
     everybody = np.arange(len(stats.linear))
-    total = np.zeros((stats.n_terms, stats.n_terms))
-    rows, columns = np.tril_indices(stats.n_terms)
-    total[rows, columns] = total[columns, rows] = stats.quadratic.sum(axis=0)
-    mean = np.linalg.lstsq(total, stats.linear.sum(axis=0), rcond=None)[0]
-    squares = np.zeros(len(starts) - 1)
     for begin in range(0, len(everybody), _BLOCK):
         block = everybody[begin : begin + _BLOCK]
         theta = np.broadcast_to(mean, (len(block), stats.n_terms))
         gradient = stats.multiply(theta, block) - stats.linear[block]
         # Weights are in the statistics: an individual of weight 2 is two of weight 1.
-        term_squares = (gradient**2 / weights[block, None]).sum(axis=0)
-        squares += [term_squares[first:last].sum() for first, last in pairwise(starts)]
-    observed = stats.diagonal()[:, : starts[1]].sum()
-    return np.asarray(np.sqrt(squares / observed)) if observed > 0.0 else 0.0 * squares
+        squares += (gradient**2 / weights[block, None]).sum(axis=0)
+    return (squares,)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from boostr._engine.binning import BinnedFeatures
+from boostr._engine.cohort import Cohort, Rows, sum_up
 from boostr._engine.ensemble import gain_importance
 from boostr._engine.penalty import reprice
 from boostr._engine.selection import Columns, Task, ValidatedRun, validate
@@ -44,12 +45,12 @@ class Screening:
 
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
-    n_features = task.features.bins.shape[1]
+    n_features = task.cohort.layout.n_features
     run = _try_shuffled(task, growth, folds)
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups
-    rise, error = rise_without(task.stats, groups.starts, run.out_of_fold)
+    rise, error, _ = rise_without(task.cohort, groups.starts, run.out_of_fold)
     is_useful = rise > _USEFUL * error
     is_useful[groups.prices == 0.0] = True  # the baseline stays
     columns = (useful.astype(np.int32),) * len(folds)
@@ -64,7 +65,7 @@ def screen_features(
     But for the number of trees, a fold's held-out individuals have no say in its features,
     so that the held-out loss tells whether leaving out the others pays.
     """
-    n_features = task.features.bins.shape[1]
+    n_features = task.cohort.layout.n_features
     run = _try_shuffled(task, growth, folds)
     columns = []
     for member in run.members(1.0):
@@ -82,13 +83,21 @@ def join(columns: Columns, n_features: int) -> IndexArray:
 
 
 def rise_without(
-    stats: SufficientStats, starts: IndexArray, out_of_fold: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    cohort: Cohort, starts: IndexArray, out_of_fold: Rows
+) -> tuple[FloatArray, FloatArray, int]:
     """Return how much the held-out loss rises without each group, and its standard error.
 
-    The loss is summed over individuals; a group, from one of ``starts`` to the next, is
-    left out of their out-of-fold coefficients.
+    The loss is summed over individuals, whose number is returned too; a group, from one of
+    ``starts`` to the next, is left out of their out-of-fold coefficients.
     """
+    n, sums, squares = sum_up(cohort, partial(_sum_rises, starts), out_of_fold)
+    variance = np.maximum(squares / n - (sums / n) ** 2, 0.0)
+    return sums, np.sqrt(variance * n), int(n)
+
+
+def _sum_rises(
+    starts: IndexArray, stats: SufficientStats, out_of_fold: FloatArray
+) -> tuple[FloatArray, ...]:
     known = np.flatnonzero(~np.isnan(out_of_fold[:, 0]))
     theta = out_of_fold[known]
     gradient = stats.multiply(theta, known) - stats.linear[known]
@@ -98,7 +107,7 @@ def rise_without(
         change[:, begin:end] = -theta[:, begin:end]
         curved = stats.multiply(change, known)
         rises[group] = np.sum(change * (gradient + 0.5 * curved), axis=1)
-    return rises.sum(axis=1), rises.std(axis=1) * np.sqrt(len(known))
+    return np.array(len(known)), rises.sum(axis=1), np.sum(rises**2, axis=1)
 
 
 def _try_shuffled(
@@ -108,18 +117,7 @@ def _try_shuffled(
     rate = max(task.params.learning_rate, _LARGE_STEP)
     trial = replace(
         task,
-        features=_add_shuffled(task.features, task.params.seed),
+        cohort=task.cohort.add_shuffled(task.params.seed),
         params=replace(task.params, learning_rate=rate),
     )
     return validate(trial, growth, folds, "screening")
-
-
-def _add_shuffled(features: BinnedFeatures, seed: int) -> BinnedFeatures:
-    """Return the features and a copy of each with the individuals shuffled."""
-    shuffled = np.random.default_rng(seed).permuted(features.bins, axis=0)
-    return replace(
-        features,
-        bins=np.ascontiguousarray(np.hstack([features.bins, shuffled])),
-        n_values=np.tile(features.n_values, 2),
-        is_categorical=np.tile(features.is_categorical, 2),
-    )

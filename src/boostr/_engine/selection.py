@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._engine.binning import BinnedFeatures
 from boostr._engine.booster import Booster, BoostingParams
 from boostr._engine.checkpoint import TreeLog
+from boostr._engine.cohort import Cohort, Rows, sum_up
 from boostr._engine.ensemble import Member
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
-from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
@@ -33,15 +33,14 @@ Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
-_MANY = 30_000  # individuals from which one tree keeps all threads busy
+_ROUNDING = 1e-12  # of mean squares, below which a variance is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """All that boosting needs besides the shape of the trees."""
 
-    stats: SufficientStats
-    features: BinnedFeatures
+    cohort: Cohort
     problem: LeafProblem
     params: BoostingParams
     n_rounds: int
@@ -51,39 +50,30 @@ class Task:
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
 
     def __len__(self) -> int:
-        return len(self.stats.linear)
+        return len(self.cohort)
 
     def booster(
-        self, growth: GrowthParams, members: IndexArray, seed: int, n_threads: int
+        self, growth: GrowthParams, held_out: IndexArray, seed: int, n_threads: int
     ) -> Booster:
-        """Return a new booster over some individuals; its seed is the fold's number."""
-        params = replace(self.params, growth=growth, seed=self.params.seed + seed)
+        """Return a new booster that holds some out; its seed is the fold's number."""
         return Booster(
-            self.stats,
-            self.features,
+            self.cohort.follow(self.problem.solver, held_out, n_threads),
+            self.cohort.layout,
             self.problem,
-            params,
-            members,
+            replace(self.params, growth=growth, seed=self.params.seed + seed),
             n_threads,
             None if self.columns is None else self.columns[seed],
         )
 
-    @property
-    def has_long_steps(self) -> bool:
-        """Whether a tree takes long, though there are few individuals."""
-        return self.problem.solver == GROUPED and len(self) < _MANY
-
-    def subset(self, rows: IndexArray) -> Task:
-        """Return the same task for some of the individuals."""
-        stats = SufficientStats(self.stats.linear[rows], self.stats.quadratic[rows])
-        features = replace(self.features, bins=self.features.bins[rows])
-        return replace(self, stats=stats, features=features)
+    def take(self, positions: IndexArray) -> Task:
+        """Return the same task for some of the individuals, here."""
+        return replace(self, cohort=self.cohort.take(positions))
 
     def restrict(self, term: int) -> Task:
         """Return the same task with one term alone."""
         penalty = self.problem.penalty[[term]][:, [term]]
         problem = replace(self.problem, penalty=penalty)
-        return replace(self, stats=self.stats.restrict(term), problem=problem)
+        return replace(self, cohort=self.cohort.restrict(term), problem=problem)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +84,7 @@ class ValidatedRun:
     growth: GrowthParams
     trees: tuple[tuple[Tree, ...], ...]  # of every fold, as many as are kept
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
-    out_of_fold: FloatArray  # (n, n_terms), NaN for whoever was never held out
+    out_of_fold: Rows  # (n, n_terms), NaN for whoever was never held out
     term: int | None = None  # the only term that was used, if not all
     columns: Columns | None = None  # the only features that were used, if not all
 
@@ -103,14 +93,13 @@ class ValidatedRun:
         """Number of trees that every fold keeps."""
         return len(self.trees[0])
 
-    def widen(self, term: int, n_terms: int) -> ValidatedRun:
-        """Return the run of one term as a run of all terms."""
+    def widen(self, term: int, cohort: Cohort) -> ValidatedRun:
+        """Return the run of one term as a run of all terms of the individuals."""
+        n_terms = cohort.n_terms
         trees = tuple(
             tuple(tree.widened(term, n_terms) for tree in fold) for fold in self.trees
         )
-        out_of_fold = np.zeros((len(self.out_of_fold), n_terms))
-        out_of_fold[:, term] = self.out_of_fold[:, 0]
-        out_of_fold[np.isnan(self.out_of_fold[:, 0])] = np.nan
+        out_of_fold = cohort.map(partial(_widen, term, n_terms), self.out_of_fold)
         return replace(self, trees=trees, out_of_fold=out_of_fold, term=term)
 
     def members(self, weight: float) -> list[Member]:
@@ -133,8 +122,7 @@ def grow(
     task: Task, growth: GrowthParams, n_rounds: int, label: str
 ) -> tuple[tuple[Tree, ...], FloatArray]:
     """Boost on everybody for a fixed number of rounds; return trees and training losses."""
-    everybody = np.arange(len(task), dtype=np.int32)
-    booster = task.booster(growth, everybody, 0, task.n_threads)
+    booster = task.booster(growth, np.empty(0, dtype=np.int32), 0, task.n_threads)
     losses = np.empty(n_rounds)
     for index in range(n_rounds):
         _step_all([booster], 1, task.log)
@@ -151,31 +139,25 @@ def validate(
     All folds keep the same number of trees, the one with the lowest total loss: one curve
     over everybody is steadier than a curve per fold.
     """
-    everybody = np.arange(len(task), dtype=np.int32)
-    # Where trees take long, folds share the threads; otherwise a tree has them all.
-    n_beside = min(task.n_threads, len(folds)) if task.has_long_steps else 1
+    n_beside = task.cohort.count_beside(task.problem, len(folds), task.n_threads)
+    n_threads = max(1, task.n_threads // n_beside)
     boosters = [
-        task.booster(
-            growth,
-            np.setdiff1d(everybody, held_out),
-            seed,
-            max(1, task.n_threads // n_beside),
-        )
+        task.booster(growth, held_out, seed, n_threads)
         for seed, held_out in enumerate(folds)
     ]
-    pairs = list(zip(boosters, folds, strict=True))
     n_held_out = sum(len(held_out) for held_out in folds)
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
-    out_of_fold = _gather([np.zeros_like(booster.theta) for booster in boosters], folds)
     while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
         _step_all(boosters, n_beside, task.log)
-        curve.append(sum(booster.loss(held) for booster, held in pairs) / n_held_out)
+        curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
         if curve[-1] < best:
             best, n_kept = curve[-1], len(curve)
-            out_of_fold = _gather([booster.theta for booster in boosters], folds)
+            for booster in boosters:
+                booster.trainees.keep()
         task.report(label, len(curve), curve[-1])
     trees = tuple(tuple(booster.trees[:n_kept]) for booster in boosters)
+    out_of_fold = task.cohort.gather_held_out(boosters, folds, n_kept)
     return ValidatedRun(
         label, growth, trees, np.array(curve), out_of_fold, columns=task.columns
     )
@@ -197,20 +179,17 @@ def _step_all(boosters: Sequence[Booster], n_beside: int, log: TreeLog) -> None:
     log.keep(tuple(booster.trees[-1] for booster in boosters))
 
 
-def _gather(thetas: Sequence[FloatArray], folds: Sequence[IndexArray]) -> FloatArray:
-    """Return everybody's mean coefficients over the folds that held them out."""
-    total = np.zeros_like(thetas[0])
-    times_held_out = np.zeros(len(total))
-    for theta, held_out in zip(thetas, folds, strict=True):
-        total[held_out] += theta[held_out]
-        times_held_out[held_out] += 1
-    with np.errstate(invalid="ignore"):
-        return np.asarray(
-            total / np.where(times_held_out > 0, times_held_out, np.nan)[:, None]
-        )
+def _widen(
+    term: int, n_terms: int, stats: SufficientStats, theta: FloatArray
+) -> FloatArray:
+    """Return coefficients of one term as those of all terms."""
+    wide = np.zeros((len(theta), n_terms))
+    wide[:, term] = theta[:, 0]
+    wide[np.isnan(theta[:, 0])] = np.nan
+    return wide
 
 
-def weigh_runs(stats: SufficientStats, runs: Sequence[ValidatedRun]) -> FloatArray:
+def weigh_runs(cohort: Cohort, runs: Sequence[ValidatedRun]) -> FloatArray:
     """Weigh runs by their out-of-fold predictions.
 
     The mean of two answers: non-negative least squares on the predictions (stacking), which
@@ -220,18 +199,38 @@ def weigh_runs(stats: SufficientStats, runs: Sequence[ValidatedRun]) -> FloatArr
     """
     if len(runs) == 1:
         return np.ones(1)
-    known = np.flatnonzero(~np.isnan(runs[0].out_of_fold[:, 0]))
-    theta = np.stack([run.out_of_fold[known] for run in runs])
-    linear = stats.linear[known]
-    products = np.stack([stats.multiply(one, known) for one in theta])
-    losses = np.sum(theta * (0.5 * products - linear), axis=2)
-    stacked = _solve_nonnegative(
-        np.einsum("cit,dit->cd", theta, products), np.einsum("cit,it->c", theta, linear)
+    quadratic, linear, *losses = sum_up(
+        cohort, _sum_predictions, *(run.out_of_fold for run in runs)
     )
-    by_distance = _weigh_by_distance(losses)
+    stacked = _solve_nonnegative(quadratic, linear)
+    by_distance = _weigh_by_distance(*losses)
     if stacked.sum() <= 0.0:  # so few events that predicting none looks best
         return by_distance
     return 0.5 * stacked / stacked.sum() + 0.5 * by_distance
+
+
+def _sum_predictions(
+    stats: SufficientStats, *predictions: FloatArray
+) -> tuple[FloatArray, ...]:
+    """Sum what weights depend on, over those that were held out.
+
+    The quadratic and the linear part of the loss of any mixture, the losses, and the
+    number, sums and products of how far they are above the first run's.
+    """
+    known = np.flatnonzero(~np.isnan(predictions[0][:, 0]))
+    theta = np.stack([one[known] for one in predictions])
+    linear = stats.linear[known]
+    products = np.stack([stats.multiply(one, known) for one in theta])
+    losses = np.sum(theta * (0.5 * products - linear), axis=2)
+    above = losses - losses[0]
+    return (
+        np.einsum("cit,dit->cd", theta, products),
+        np.einsum("cit,it->c", theta, linear),
+        losses.sum(axis=1),
+        np.array(len(known)),
+        above.sum(axis=1),
+        above @ above.T,
+    )
 
 
 def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:
@@ -244,11 +243,16 @@ def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:
     return np.asarray(weights)
 
 
-def _weigh_by_distance(losses: FloatArray) -> FloatArray:
+def _weigh_by_distance(
+    totals: FloatArray, n: FloatArray, sums: FloatArray, products: FloatArray
+) -> FloatArray:
     """Return weights that halve with every third of a standard error from the best run."""
-    totals = losses.sum(axis=1)
-    differences = losses - losses[np.argmin(totals)]
-    error = differences.std(axis=1) * np.sqrt(losses.shape[1])
+    best = int(np.argmin(totals))
+    squares = products.diagonal() - 2.0 * products[best] + products[best, best]
+    variance = squares / n - ((sums - sums[best]) / n) ** 2
+    # Differences that are the same for everybody leave rounding alone.
+    variance = np.where(variance > _ROUNDING * squares / n, variance, 0.0)
+    error = np.sqrt(variance * n)
     excess = totals - totals.min()
     certain = np.where(excess > 0.0, np.inf, 0.0)  # where everybody agrees by how much
     distance = np.divide(excess, error, out=certain, where=error > 0.0)

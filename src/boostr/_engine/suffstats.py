@@ -80,9 +80,16 @@ class SufficientStats:
 
 
 def put_on_clock(
-    events: RecurrentEvents, clock: Clock, sensors: Trajectories | None = None
+    events: RecurrentEvents,
+    clock: Clock,
+    sensors: Trajectories | None = None,
+    end: float | None = None,
 ) -> ClockedEvents:
-    """Return the histories with all times read off the clock."""
+    """Return the histories with all times read off the clock.
+
+    ``end`` is the last end of follow-up where these are not all individuals.
+    """
+    end = float(events.window_stop.max()) if end is None else end
     return ClockedEvents(
         window_start=clock.read(events.window_start),
         window_stop=clock.read(events.window_stop),
@@ -90,7 +97,7 @@ def put_on_clock(
         times=clock.read(events.times),
         costs=events.costs,
         event_offsets=events.event_offsets,
-        horizon=float(clock.read(np.array([events.window_stop.max()]))[0]),
+        horizon=float(clock.read(np.array([end]))[0]),
         paths=None if sensors is None else put_paths_on_clock(sensors, clock),
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from boostr._engine.cohort import Rows
 from boostr._engine.ensemble import Member
 from boostr._engine.screening import Screening, join, screen, screen_features
 from boostr._engine.selection import (
@@ -17,9 +19,11 @@ from boostr._engine.selection import (
     validate,
     weigh_runs,
 )
+from boostr._engine.suffstats import SufficientStats
+from boostr._engine.trainees import draw_individuals
 from boostr._engine.tree import GrowthParams
 from boostr._kernels.solve import GROUPED
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
     "PLAIN_SHAPE",
@@ -34,6 +38,7 @@ __all__ = [
 
 _LARGE = 50_000  # individuals from which one held-out share takes the place of folds
 _LARGE_SHARE = 0.2
+_BLOCK = 1_000_000  # individuals that are drawn from at a time
 _TRIAL = 20_000  # individuals that shapes are compared on when there are more
 _SMALL = 300  # individuals up to about which folds are dealt out more than once
 _MAX_REPEATS = 2
@@ -105,16 +110,8 @@ class Trained:
     members: tuple[Member, ...]
     runs: tuple[ValidatedRun, ...] = ()  # none without validation
     weights: FloatArray = field(default_factory=lambda: np.empty(0))  # (n_runs,)
-    out_of_fold: FloatArray | None = None  # (n, n_terms)
+    out_of_fold: Rows | None = None  # (n, n_terms)
     train_loss: FloatArray | None = None  # (n_rounds,) where one model is grown on all
-
-    def spread_out_of_fold(self, is_used: BoolArray) -> FloatArray | None:
-        """Return out-of-fold coefficients for all individuals, NaN for those not used."""
-        if self.out_of_fold is None:
-            return None
-        spread = np.full((len(is_used), self.out_of_fold.shape[1]), np.nan)
-        spread[is_used] = self.out_of_fold
-        return spread
 
 
 def train(
@@ -140,7 +137,7 @@ def train(
         runs = _validate_shapes(task, shapes, folds, proportional)
         if len(shapes) > 1:
             runs += _validate_useful(task, shapes, folds, proportional)
-    weights = weigh_runs(task.stats, runs)
+    weights = weigh_runs(task.cohort, runs)
     weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
     weights /= weights.sum()
     members = [
@@ -151,10 +148,17 @@ def train(
             run.members(weight) if validation.average_folds else [_refit(task, run, weight)]
         )
     ]
-    out_of_fold = sum(
-        weight * run.out_of_fold for run, weight in zip(runs, weights, strict=True)
+    out_of_fold = task.cohort.map(
+        partial(_mix, weights), *(run.out_of_fold for run in runs)
     )
-    return Trained(tuple(members), tuple(runs), weights, np.asarray(out_of_fold))
+    return Trained(tuple(members), tuple(runs), weights, out_of_fold)
+
+
+def _mix(
+    weights: FloatArray, stats: SufficientStats, *predictions: FloatArray
+) -> FloatArray:
+    """Return the weighted sum of the coefficients of all runs."""
+    return np.asarray(sum(w * one for w, one in zip(weights, predictions, strict=True)))
 
 
 def _draw_folds(n: int, validation: Validation, seed: int) -> list[IndexArray]:
@@ -167,8 +171,7 @@ def _draw_folds(n: int, validation: Validation, seed: int) -> list[IndexArray]:
     if is_share or n > _LARGE:
         share = float(validation.scheme or 0.0) if is_share else _LARGE_SHARE
         n_held_out = min(max(1, round(share * n)), n - 1)
-        order = np.random.default_rng(seed).permutation(n)
-        return [np.sort(order[:n_held_out]).astype(np.int32)]
+        return [_draw(n, n_held_out, seed)]
     n_repeats = int(np.clip(round(_SMALL / n), 1, _MAX_REPEATS))
     return draw_folds(n, validation.n_folds, n_repeats, seed)
 
@@ -205,7 +208,7 @@ def _validate_shapes(
         return runs
     losses = [float(run.curve.min()) for run in runs]
     best = int(np.argmin(losses))
-    runs = [run.widen(term, task.stats.n_terms) for run in runs]
+    runs = [run.widen(term, task.cohort) for run in runs]
     wide = validate(task, growths[best], folds, f"{labels[best]}, all terms")
     runs.append(wide)
     if wide.curve.min() < losses[best]:
@@ -225,7 +228,7 @@ def _validate_useful(
     growth = _SCREENING_SHAPE.growth(task.params.growth, len(task))
     columns = screen_features(narrow, growth, folds)
     numbers = [len(one) for one in columns]
-    if min(numbers) == 0 or min(numbers) == task.features.bins.shape[1]:
+    if min(numbers) == 0 or min(numbers) == task.cohort.layout.n_features:
         return []
     return _validate_shapes(replace(task, columns=columns), shapes, folds, term)
 
@@ -249,7 +252,7 @@ def _validate_screened(
             validate(narrow, growth, folds, _name(shape) + _SCREENED)
             for shape, growth in zip(shapes, growths, strict=True)
         ]
-    if n_useful < task.features.bins.shape[1]:
+    if n_useful < task.cohort.layout.n_features:
         runs.append(validate(task, growths[0], folds, _name(shapes[0])))
     return task, runs
 
@@ -264,21 +267,32 @@ def _screen(task: Task, shape: Shape, folds: Sequence[IndexArray]) -> Screening:
 
 def _draw_part(task: Task) -> Task:
     """Return the task for a random part of large data."""
-    part = np.random.default_rng(task.params.seed).permutation(len(task))[:_TRIAL]
-    return task.subset(np.sort(part))
+    return task.take(_draw(len(task), _TRIAL, task.params.seed))
+
+
+def _draw(n: int, n_drawn: int, seed: int) -> IndexArray:
+    """Draw so many of ``n`` individuals, or about so many where they are very many."""
+    if n <= _LARGE:
+        drawn = np.random.default_rng(seed).choice(n, n_drawn, replace=False)
+        return np.sort(drawn).astype(np.int32)
+    # In blocks, as an order of all individuals may not fit.
+    blocks = (np.arange(first, min(first + _BLOCK, n)) for first in range(0, n, _BLOCK))
+    return np.concatenate(
+        [block[draw_individuals(block, n_drawn / n, seed)] for block in blocks]
+    ).astype(np.int32)
 
 
 def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
     if run.columns is not None:
-        n_features = task.features.bins.shape[1]
+        n_features = task.cohort.layout.n_features
         task = replace(task, columns=(join(run.columns, n_features),))
     if run.term is None:
         trees, _ = grow(task, run.growth, run.n_rounds, label)
         return Member(trees, weight)
     trees, _ = grow(task.restrict(run.term), run.growth, run.n_rounds, label)
-    n_terms = task.stats.n_terms
+    n_terms = task.cohort.n_terms
     return Member(tuple(tree.widened(run.term, n_terms) for tree in trees), weight)
 
 

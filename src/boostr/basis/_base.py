@@ -61,6 +61,7 @@ class ClockedEvents:
     event_offsets: OffsetArray  # (n + 1,)
     horizon: float  # the last end of follow-up
     paths: ClockedPaths | None = None  # of the sensors, where there are any
+    has_late_starts: bool = False  # of individuals elsewhere, whom these stand for
 
     def __len__(self) -> int:
         return len(self.window_offsets) - 1
@@ -80,6 +81,7 @@ class ClockedEvents:
             event_offsets=event_offsets - event_offsets[0],
             horizon=self.horizon,
             paths=None if self.paths is None else self.paths.part(block),
+            has_late_starts=self.has_late_starts,
         )
 
 

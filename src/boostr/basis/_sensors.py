@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -273,13 +273,23 @@ class SensorBasis:
             check_count("n_knots", self.n_knots, 0)
 
     def place(
-        self, events: ClockedEvents, loss: Loss, weights: FloatArray | None = None
+        self,
+        events: ClockedEvents,
+        loss: Loss,
+        weights: FloatArray | None = None,
+        ranges: tuple[FloatArray, FloatArray] | None = None,
     ) -> FittedSensorBasis:
-        """Put the knots at quantiles of what the sensors have shown while observed."""
+        """Put the knots at quantiles of what the sensors have shown while observed.
+
+        ``ranges`` are the least and the largest values of all sensors where the events are
+        those of some individuals, who stand for others.
+        """
         paths = require_paths(events)
         self._check_names(paths)
         baseline = None if self.baseline is None else self.baseline.place(events, loss)
         sample = draw_exposure(events, weights)
+        if ranges is not None:
+            sample = replace(sample, lows=ranges[0], highs=ranges[1])
         sensors = tuple(
             self._fit_sensor(paths, sensor, sample) for sensor in range(len(paths.names))
         )

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from boostr._engine.binning import BinMapper
-from boostr._engine.selection import Task
-from boostr._engine.training import Validation, train
+from boostr._engine.cohort import LocalCohort
 from boostr.basis import Basis
-from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data import (
+    Panel,
+    RecurrentEvents,
+    ScannedEvents,
+    ScannedTrajectories,
+    Trajectories,
+)
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._forecast import Forecaster
 from boostr.estimators._frailty import learn_frailty
+from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget_if_interrupted
 from boostr.estimators._results import describe_results
-from boostr.estimators._resuming import EarlierTrees, open_log
+from boostr.estimators._resuming import EarlierTrees
 from boostr.estimators._saving import Savable, register_estimator
+from boostr.estimators._scanned import ScannedData, check_data, prepare
 from boostr.estimators._sensors import SensorLayout, split_panel
-from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
-from boostr.estimators._statistics import compute_statistics
-from boostr.estimators._training_data import TrainingData, check_training_data
+from boostr.estimators._settings import find_bins, list_shapes
+from boostr.estimators._training_data import TrainingData
 
 __all__ = ["BoostR"]
 
@@ -290,8 +294,8 @@ default="constant"
     def fit(
         self,
         X: Any,
-        y: RecurrentEvents,
-        Z: Trajectories | None = None,
+        y: RecurrentEvents | ScannedEvents,
+        Z: Trajectories | ScannedTrajectories | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -303,9 +307,10 @@ default="constant"
         X : array-like or DataFrame of shape (n, p)
             Static features, one row per individual: numbers, NaN for missing, categories.
             Or a `Panel` of features and sensors.
-        y : RecurrentEvents
-            Event histories of the same individuals, in the same order.
-        Z : Trajectories, default=None
+        y : RecurrentEvents or ScannedEvents
+            Event histories of the same individuals, in the same order: that of ``y.ids``,
+            ascending, where they are in files.
+        Z : Trajectories or ScannedTrajectories, default=None
             Sensors of the same individuals, matched with `y` by id; by position where
             there are no ids.
         sample_weight : array-like of shape (n,), default=None
@@ -328,28 +333,20 @@ default="constant"
             self._progress(Z is not None or isinstance(X, Panel)) as progress,
         ):
             data = self._check_data(X, y, Z, sample_weight)
-            progress.announce("statistics")
-            prepared = compute_statistics(vars(self), data)
+            prepared = prepare(vars(self), data, n_threads, progress)
             progress.announce("bins")
-            mapper = self._find_bins(data)
+            mapper = find_bins(data.features, self.max_bins, self.encoder_)
             binned = mapper.transform(data.features, n_threads)
-            settings = boosting_params(vars(self))
-            task = Task(
-                prepared.stats,
-                binned,
-                prepared.problem,
-                settings,
-                self.n_estimators,
-                n_threads,
-                progress.report,
-            )
-            shapes = list_shapes(vars(self), has_sensors=data.sensors is not None)
-            term = proportional_term(prepared.basis)
-            earlier.check(self, prepared, mapper)
-            with open_log(vars(self), task, checkpoint, earlier) as log:
-                trained = train(replace(task, log=log), shapes, self._scheme(), term)
-            self.__dict__.update(describe_results(prepared, mapper, trained, data))
-            self.__dict__.update(learn_frailty(self, data))
+            cohort = LocalCohort(prepared.stats, binned, data.weights)
+            plan, few = prepared.plan, prepared.few
+            earlier.check(self, plan, mapper)
+            pace = Pace(n_threads, progress.report, checkpoint)
+            trained = learn_trees(vars(self), plan, prepared.problem, cohort, pace, earlier)
+            results = describe_results(plan, prepared.pool, mapper, trained, cohort)
+            self.__dict__.update(results)
+            theta = self.out_of_fold_coefficients_ = data.spread(trained.out_of_fold)
+            theta = None if theta is None else theta[few.is_used]
+            self.__dict__.update(learn_frailty(self, few, theta))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -369,32 +366,22 @@ default="constant"
     def _check_data(
         self,
         X: Any,
-        y: RecurrentEvents,
-        Z: Trajectories | None,
+        y: RecurrentEvents | ScannedEvents,
+        Z: Trajectories | ScannedTrajectories | None,
         sample_weight: ArrayLike | None,
-    ) -> TrainingData:
+    ) -> TrainingData | ScannedData:
         """Learn names and categories of features; check features, events and weights."""
-        X, sensors = split_panel(X, Z, y if isinstance(y, RecurrentEvents) else None)
+        is_target = isinstance(y, (RecurrentEvents, ScannedEvents))
+        X, sensors = split_panel(X, Z, y if is_target else None)
         table = check_table(X)
         validate_data(self, table, reset=True, skip_check_array=True)
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
-        return check_training_data(table, self.encoder_, y, sensors, sample_weight)
+        return check_data(table, self.encoder_, y, sensors, sample_weight)
 
     def _progress(self, has_sensors: bool) -> Progress:
         shapes = list_shapes(vars(self), has_sensors=has_sensors)
         return Progress.of_fit(vars(self), len(shapes), has_sensors=has_sensors)
-
-    def _find_bins(self, data: TrainingData) -> BinMapper:
-        return BinMapper.from_quantiles(
-            data.features,
-            self.max_bins,
-            self.encoder_.is_categorical,
-            self.encoder_.n_categories,
-        )
-
-    def _scheme(self) -> Validation:
-        return Validation(self.validation, self.n_folds, self.average_folds)
 
 
 register_estimator(BoostR)

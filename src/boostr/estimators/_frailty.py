@@ -78,19 +78,22 @@ class Costs:
         return lower * self.unit, upper * self.unit
 
 
-def learn_frailty(model: OutOfFoldPredictor, data: TrainingData) -> dict[str, Any]:
+def learn_frailty(
+    model: OutOfFoldPredictor, data: TrainingData, theta: FloatArray | None
+) -> dict[str, Any]:
     """Return what forecasts need to know of the training individuals, by name.
+
+    ``data`` are some of them, who stand for all, and ``theta`` their out-of-fold
+    coefficients.
 
     Without out-of-fold predictions frailties are fitted to how well the model fits the
     individuals that it has seen, and there are no scores: such fits say nothing about the
     errors of forecasts.
     """
-    theta = model.out_of_fold_coefficients_
     costs = Costs.of(data.events)
     if theta is None:
         known = np.arange(len(data.events))
     else:
-        theta = theta[data.is_used]
         known = np.flatnonzero(~np.isnan(theta[:, 0]))
     known = some_of(known)
     events, weights = data.events[known], data.weights[known]

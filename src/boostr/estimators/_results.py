@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinMapper
+from boostr._engine.cohort import Cohort
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
 from boostr.basis import CalendarClock, Clock, FittedSensorBasis, OperationalClock
-from boostr.estimators._statistics import Prepared
+from boostr.estimators._statistics import Plan
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["describe_results"]
@@ -22,33 +23,30 @@ _MOST = 20_000  # individuals that are enough for it
 
 
 def describe_results(
-    prepared: Prepared, mapper: BinMapper, trained: Trained, data: TrainingData
+    plan: Plan, pool: TrainingData, mapper: BinMapper, trained: Trained, cohort: Cohort
 ) -> dict[str, Any]:
-    """Return the fitted attributes by name."""
-    ensemble = Ensemble(
-        prepared.clock, prepared.basis, mapper, prepared.horizon, trained.members
-    )
-    n_features = data.features.shape[1]
+    """Return the fitted attributes by name, but for those of training individuals."""
+    ensemble = Ensemble(plan.clock, plan.basis, mapper, plan.horizon, trained.members)
+    n_features = len(mapper.is_categorical)
     scaled, gains, counts = gain_importance(trained.members, n_features)
     total = scaled.sum()
     return {
-        "clock_": prepared.clock,
-        "reference_clock_": prepared.reference_clock,
-        "clock_variants_": _vary_clock(prepared.clock, data),
-        "horizon_": prepared.horizon,
-        "time_unit_": data.events.time_unit,
-        "time_origin_": data.events.origin,
-        "has_costs_": data.events.has_costs,
+        "clock_": plan.clock,
+        "reference_clock_": plan.reference_clock,
+        "clock_variants_": _vary_clock(plan.clock, pool),
+        "horizon_": plan.horizon,
+        "time_unit_": pool.events.time_unit,
+        "time_origin_": pool.events.origin,
+        "has_costs_": pool.events.has_costs,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,
         "n_fold_models_": len(trained.members) // max(int(np.sum(trained.weights > 0)), 1),
         "feature_importances_": scaled / total if total > 0 else scaled,
         "feature_gains_": gains,
         "split_counts_": counts,
-        "sensor_usefulness_": _measure_usefulness(prepared, trained),
+        "sensor_usefulness_": _measure_usefulness(plan, trained, cohort),
         "train_loss_": trained.train_loss,
         "validation_results_": _describe_runs(trained),
-        "out_of_fold_coefficients_": trained.spread_out_of_fold(data.is_used),
     }
 
 
@@ -85,14 +83,13 @@ def _describe_runs(trained: Trained) -> list[dict[str, Any]]:
 
 
 def _measure_usefulness(
-    prepared: Prepared, trained: Trained
+    plan: Plan, trained: Trained, cohort: Cohort
 ) -> dict[str, tuple[float, float]] | None:
     """Return the rise of the held-out loss without each sensor, and its standard error."""
-    basis = prepared.basis
+    basis = plan.basis
     if not isinstance(basis, FittedSensorBasis) or trained.out_of_fold is None:
         return None
-    rises, errors = rise_without(prepared.stats, basis.starts, trained.out_of_fold)
-    n_known = int(np.sum(~np.isnan(trained.out_of_fold[:, 0])))
+    rises, errors, n_known = rise_without(cohort, basis.starts, trained.out_of_fold)
     return {
         sensor.name: (float(rise) / n_known, float(error) / n_known)
         for sensor, rise, error in zip(basis.sensors, rises, errors, strict=True)

@@ -12,7 +12,7 @@ from typing import Any
 from boostr._engine.binning import BinMapper
 from boostr._engine.checkpoint import Round, TreeLog
 from boostr._engine.selection import Task
-from boostr.estimators._statistics import Prepared
+from boostr.estimators._statistics import Plan
 from boostr.exceptions import InvalidParameterError
 from boostr.io._checkpoint import CheckpointFile
 from boostr.io._model import own_version
@@ -52,11 +52,9 @@ class EarlierTrees:
         mark = _mark(model, ensemble.clock, ensemble.basis, ensemble.mapper)
         return cls(tuple((tree,) for tree in trees), mark)
 
-    def check(self, model: Any, prepared: Prepared, mapper: BinMapper) -> None:
+    def check(self, model: Any, plan: Plan, mapper: BinMapper) -> None:
         """Refuse other data: their bins and clock would give the trees another meaning."""
-        if self.rounds and self.mark != _mark(
-            model, prepared.clock, prepared.basis, mapper
-        ):
+        if self.rounds and self.mark != _mark(model, plan.clock, plan.basis, mapper):
             raise InvalidParameterError(
                 "`warm_start` adds trees to a model of the same data, clock and leaf "
                 "functions, but these are others.\n\nHint: warm_start=False starts anew."
@@ -90,16 +88,11 @@ def _fingerprint(
     """Return what makes a training what it is, in parts that a message can name."""
     names = [name for name in params if not name.endswith("_") and name not in _SILENT]
     parts = {name: _digest_param(params[name]) for name in sorted(names)}
-    stats, features = task.stats, task.features
-    parts["data"] = digest(
-        stats.linear,
-        stats.quadratic,
-        features.bins,
-        features.n_values,
-        features.is_categorical,
-    )
+    cohort = task.cohort
+    layout = cohort.layout
+    parts["data"] = digest(cohort.mark(), layout.n_values, layout.is_categorical)
     trees = [tree for same_round in earlier.rounds for tree in same_round]
-    packed = PackedTrees.from_trees(trees, stats.n_terms) if trees else None
+    packed = PackedTrees.from_trees(trees, cohort.n_terms) if trees else None
     parts["earlier trees"] = digest(packed)
     # Other versions may ask for other trees, or for the same ones in another order.
     parts["version of boostr"] = own_version()

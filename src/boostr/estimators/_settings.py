@@ -9,18 +9,28 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from boostr._engine.binning import BinMapper
 from boostr._engine.booster import BoostingParams
 from boostr._engine.training import (
     PLAIN_SHAPE,
     SENSOR_SHAPES,
     SHAPES,
     Shape,
+    Validation,
     choose_splitter,
 )
 from boostr._engine.tree import GrowthParams
+from boostr._typing import FloatArray
 from boostr.basis import FittedBasis, FittedSensorBasis
+from boostr.estimators._features import FeatureEncoder
 
-__all__ = ["boosting_params", "list_shapes", "proportional_term"]
+__all__ = [
+    "boosting_params",
+    "find_bins",
+    "list_shapes",
+    "proportional_term",
+    "validation_scheme",
+]
 
 
 def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
@@ -35,6 +45,18 @@ def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
         colsample=float(params["colsample"]),
         seed=int(seed),
         starts_at_mean=params["init"] == "mean",
+    )
+
+
+def validation_scheme(params: Mapping[str, Any]) -> Validation:
+    """Return how held-out losses are made."""
+    return Validation(params["validation"], params["n_folds"], params["average_folds"])
+
+
+def find_bins(features: FloatArray, max_bins: int, encoder: FeatureEncoder) -> BinMapper:
+    """Choose the thresholds of all features."""
+    return BinMapper.from_quantiles(
+        features, max_bins, encoder.is_categorical, encoder.n_categories
     )
 
 

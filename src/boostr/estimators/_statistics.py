@@ -3,81 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from boostr._engine.penalty import sensor_problem, time_problem
+from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
+from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
     Clock,
+    ClockedEvents,
     FittedBasis,
     FittedSensorBasis,
     OperationalClock,
     SensorBasis,
 )
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis
-from boostr.estimators._training_data import TrainingData
+from boostr.estimators._training_data import TrainingData, find_step
 from boostr.exceptions import InvalidEventsError
 
-__all__ = ["Prepared", "compute_statistics"]
+__all__ = [
+    "EVENTS",
+    "FEW",
+    "POOL",
+    "VALUES",
+    "Plan",
+    "Prepared",
+    "compute_statistics",
+    "plan_statistics",
+]
+
+POOL = 200_000  # individuals that the clock is read from
+EVENTS = 20_000_000  # that they have, at most
+FEW = 20_000  # individuals that all else is read from, if they have sensors
+VALUES = 50_000_000  # times and values of sensors that they have, at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Clock and functions in place: all that the statistics of anybody depend on."""
+
+    clock: Clock
+    reference_clock: Clock  # the average individual, whatever the clock
+    horizon: float  # the last end of follow-up
+    basis: FittedBasis | FittedSensorBasis
+    params: Mapping[str, Any]  # of the estimator, those that matter here
+
+    def compute(
+        self,
+        events: RecurrentEvents,
+        sensors: Trajectories | None,
+        weights: FloatArray | None = None,
+    ) -> SufficientStats:
+        """Return the statistics of any individuals; weights of 1 may be left out."""
+        with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
+            clocked = put_on_clock(events, self.clock, sensors, self.horizon)
+            loss = self.params["loss"]
+            stats = compute_suffstats(clocked, self.basis, loss, weights)
+        _check_finite(stats)
+        return stats
+
+    def state_problem(self, total: Total) -> LeafProblem:
+        """Return what is solved in leaves; ``total`` sums over all individuals."""
+        horizon = float(self.clock.read(np.array([self.horizon]))[0])
+        settings = (self.params["loss"], horizon, self.params["gamma2"])
+        if isinstance(self.basis, FittedSensorBasis):
+            penalty = self.params["sensor_penalty"]
+            return sensor_problem(self.basis, total, *settings, penalty)
+        return time_problem(self.basis, *settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """All that boosting needs to know of events, sensors and time."""
 
-    clock: Clock
-    reference_clock: Clock  # the average individual, whatever the clock
-    horizon: float
-    basis: FittedBasis | FittedSensorBasis
+    plan: Plan
     stats: SufficientStats
     problem: LeafProblem
+    pool: TrainingData  # those that the clock was read from
+    few: TrainingData  # those that all else was read from
 
 
 def compute_statistics(params: Mapping[str, Any], data: TrainingData) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
-    with np.errstate(over="ignore", invalid="ignore"):  # checked once, at the end
-        pooled = OperationalClock.from_events(data.events, data.weights)
+    pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))
+    few = pool
+    if data.sensors is not None:
+        n_values = data.sensors.values.size + data.sensors.times.size
+        few = data.every(find_step(len(data), FEW, n_values, VALUES))
+    is_all = len(few) == len(data)
+    extent = Extent.of(data.events, None if is_all else data.sensors)
+    plan = plan_statistics(params, pool, few, extent)
+    stats = plan.compute(data.events, data.sensors, data.uneven_weights)
+    problem = plan.state_problem(lambda summand: summand(stats, data.weights))
+    return Prepared(plan, stats, problem, pool, few)
+
+
+def plan_statistics(
+    params: Mapping[str, Any], pool: TrainingData, few: TrainingData, extent: Extent
+) -> Plan:
+    """Fit the clock and place the functions, by some individuals that stand for all.
+
+    Parameters
+    ----------
+    params : mapping
+        Parameters of the estimator.
+    pool : TrainingData
+        Every so-manieth individual, up to `POOL`; their features and sensors are not read.
+    few : TrainingData
+        The same; with sensors, up to `FEW`, and with them.
+    extent : Extent
+        What must be known of everybody.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # statistics are checked later
+        pooled = OperationalClock.from_events(pool.events, pool.weights)
         has_events = isinstance(pooled, OperationalClock)
         clock = CalendarClock() if params["clock"] == "calendar" else pooled
-        compute = _compute_times if data.sensors is None else _compute_sensors
-        basis, stats, problem = compute(params, data, clock)
-    return Prepared(
+        clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
+        late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
+        clocked = replace(clocked, has_late_starts=late)
+        place = _place_times if few.sensors is None else _place_sensors
+        basis = place(params, clocked, few, extent)
+    known = ("loss", "gamma2", "sensor_penalty")
+    return Plan(
         clock,
         pooled if has_events else CalendarClock(speed=0.0),
-        float(data.events.window_stop.max()),
+        extent.stop,
         basis,
-        stats,
-        problem,
+        {name: params[name] for name in known},
     )
 
 
-def _compute_times(
-    params: Mapping[str, Any], data: TrainingData, clock: Clock
-) -> tuple[FittedBasis, SufficientStats, LeafProblem]:
-    clocked = put_on_clock(data.events, clock)
-    basis = resolve_basis(params["leaf"]).place(clocked, params["loss"])
-    stats = compute_suffstats(clocked, basis, params["loss"], data.uneven_weights)
-    _check_finite(stats)
-    settings = (params["loss"], clocked.horizon, params["gamma2"])
-    return basis, stats, time_problem(basis, *settings)
+def _place_times(
+    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+) -> FittedBasis:
+    return resolve_basis(params["leaf"]).place(clocked, params["loss"])
 
 
-def _compute_sensors(
-    params: Mapping[str, Any], data: TrainingData, clock: Clock
-) -> tuple[FittedSensorBasis, SufficientStats, LeafProblem]:
-    clocked = put_on_clock(data.events, clock, data.sensors)
+def _place_sensors(
+    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+) -> FittedSensorBasis:
     baseline = resolve_baseline(params["baseline"])
     family = SensorBasis(params["n_knots"], params["spline_order"], baseline)
-    basis = family.place(clocked, params["loss"], data.uneven_weights)
-    stats = compute_suffstats(clocked, basis, params["loss"], data.uneven_weights)
-    _check_finite(stats)
-    settings = (params["loss"], clocked.horizon, params["gamma2"], params["sensor_penalty"])
-    return basis, stats, sensor_problem(basis, stats, data.weights, *settings)
+    return family.place(clocked, params["loss"], few.uneven_weights, extent.ranges)
 
 
 def _check_finite(stats: SufficientStats) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._typing import BoolArray, FloatArray
+from boostr._typing import BoolArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, check_weights
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._checks import check_rows
 from boostr.estimators._features import FeatureEncoder
 
-__all__ = ["TrainingData", "check_training_data"]
+__all__ = ["TrainingData", "check_training_data", "find_step", "spread_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,10 +27,58 @@ class TrainingData:
     sensors: Trajectories | None  # of the same individuals
     is_used: BoolArray  # (n,)
 
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def take(self, rows: PositionArray) -> TrainingData:
+        """Return some of the individuals, with who they are among all."""
+        is_used = np.zeros(len(self.is_used), dtype=np.bool_)
+        is_used[np.flatnonzero(self.is_used)[rows]] = True
+        return TrainingData(
+            self.features[rows],
+            self.events[rows],
+            self.weights[rows],
+            None if self.sensors is None else self.sensors[rows],
+            is_used,
+        )
+
+    def sample(self, n_most: int) -> TrainingData:
+        """Return every so-manieth individual, about as many as asked for or all."""
+        return self.every(max(1, len(self) // n_most))
+
+    def every(self, step: int) -> TrainingData:
+        """Return the first individual and every ``step``-th after it."""
+        return self if step == 1 else self.take(np.arange(0, len(self), step))
+
+    def spread(self, rows: FloatArray | None) -> FloatArray | None:
+        """Return rows of those used as rows of all individuals, NaN for the others."""
+        return spread_rows(rows, self.is_used)
+
     @property
     def uneven_weights(self) -> FloatArray | None:
         """The weights, unless all are 1."""
         return None if bool(np.all(self.weights == 1.0)) else self.weights
+
+
+def find_step(n: int, n_most: int, n_values: int, most_values: int) -> int:
+    """Return which individuals, every so-manieth, stand for all.
+
+    About ``n_most`` of ``n``, and fewer by halves while those would have more than
+    ``most_values`` of the ``n_values`` that all have.
+    """
+    step = max(1, n // n_most)
+    while n_values > most_values * step:
+        step *= 2
+    return step
+
+
+def spread_rows(rows: FloatArray | None, is_used: BoolArray) -> FloatArray | None:
+    """Return rows of those used as rows of all individuals, NaN for the others."""
+    if rows is None:
+        return None
+    spread = np.full((len(is_used), rows.shape[1]), np.nan)
+    spread[is_used] = rows
+    return spread
 
 
 def check_training_data(

@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.base import clone
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
-from boostr._engine.selection import Task
-from boostr._engine.training import Validation, train
+from boostr._engine.cohort import LocalCohort
 from boostr._engine.tree import LeafProblem
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators import BoostR
+from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._results import describe_results
-from boostr.estimators._settings import boosting_params, list_shapes, proportional_term
-from boostr.estimators._statistics import Prepared, compute_statistics
+from boostr.estimators._settings import find_bins
+from boostr.estimators._statistics import POOL, Prepared, compute_statistics
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["SharedData", "fit_on_part"]
@@ -73,9 +73,7 @@ class SharedData:
         """Return thresholds and bins of the features."""
         if max_bins not in self._bins:
             encoder = self.learned["encoder_"]
-            mapper = BinMapper.from_quantiles(
-                self.data.features, max_bins, encoder.is_categorical, encoder.n_categories
-            )
+            mapper = find_bins(self.data.features, max_bins, encoder)
             self._bins[max_bins] = mapper, mapper.transform(self.data.features, n_threads)
         return self._bins[max_bins]
 
@@ -90,24 +88,21 @@ def fit_on_part(
     params = model.get_params(deep=False)
     prepared = shared.prepare(params)
     mapper, binned = shared.find_bins(params["max_bins"], n_threads)
-    task = Task(
-        prepared.stats,
-        binned,
-        _weigh(prepared.problem, float(params["gamma2"])),
-        boosting_params(params),
-        params["n_estimators"],
-        n_threads,
-        _keep_silent,
-    )
+    cohort = LocalCohort(prepared.stats, binned, shared.data.weights)
     if rows is not None:
-        task = task.subset(rows.astype(np.int32))
-    shapes = list_shapes(params, has_sensors=shared.data.sensors is not None)
-    scheme = Validation(params["validation"], params["n_folds"], params["average_folds"])
-    trained = train(task, shapes, scheme, proportional_term(prepared.basis))
-    prepared = replace(prepared, stats=task.stats, problem=task.problem)
-    results = describe_results(prepared, mapper, trained, _take(shared.data, rows))
+        cohort = cohort.take(rows.astype(np.int32))
+    trained = learn_trees(
+        params,
+        prepared.plan,
+        _weigh(prepared.problem, float(params["gamma2"])),
+        cohort,
+        Pace(n_threads, _keep_silent),
+    )
+    data = _take(shared.data, rows)
+    results = describe_results(prepared.plan, data.sample(POOL), mapper, trained, cohort)
     for name, value in {**shared.learned, **results}.items():
         setattr(model, name, value)
+    model.out_of_fold_coefficients_ = data.spread(trained.out_of_fold)
     return model
 
 

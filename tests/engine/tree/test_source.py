@@ -14,7 +14,12 @@ N_BINS = 6
 def make_source(rng, n=40, n_features=3, n_channels=3, n_threads=1):
     bins = rng.integers(0, N_BINS, (n, n_features)).astype(np.uint8)
     n_values = np.full(n_features, N_BINS - 1, dtype=np.int32)
-    binned = BinnedFeatures(bins, n_values, np.zeros(n_features, bool), N_BINS - 1)
+    binned = BinnedFeatures(
+        bins=bins,
+        n_values=n_values,
+        is_categorical=np.zeros(n_features, bool),
+        missing_bin=N_BINS - 1,
+    )
     rows = np.column_stack([rng.normal(size=(n, n_channels - 1)), np.ones(n)])
     return LocalSource(binned, rows, 1, n_threads), bins, rows
 

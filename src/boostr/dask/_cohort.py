@@ -1,0 +1,143 @@
+"""All individuals on the workers of a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from distributed import Future
+
+from boostr._engine.binning import FeatureLayout
+from boostr._engine.booster import Booster
+from boostr._engine.cohort import LocalCohort
+from boostr._engine.suffstats import SufficientStats
+from boostr._engine.tree import LeafProblem
+from boostr._typing import FloatArray, IndexArray
+from boostr.dask._shard import View, apply, hold_out, take
+from boostr.dask._trainees import Shards, SharedTrainees
+
+__all__ = ["DaskCohort", "RemoteRows"]
+
+_MOST_BESIDE = 8  # models whose orders are on their way at the same time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteRows:
+    """Rows of all individuals, every part where its shard is."""
+
+    futures: tuple[Future[Any], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DaskCohort:
+    """Individuals whose statistics and bins stay with the workers; see `Cohort`."""
+
+    shards: Shards
+    layout: FeatureLayout
+    n_terms: int
+    view: View = field(default_factory=View)
+
+    def __len__(self) -> int:
+        return sum(self.shards.counts)
+
+    @property
+    def weights(self) -> RemoteRows:
+        """Weight of every individual."""
+        return RemoteRows(tuple(self.shards.submit(attrgetter("weights"))))
+
+    def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> SharedTrainees:
+        """Return everybody as trainees of a new model."""
+        return SharedTrainees(self.shards, self.view, solver, held_out, uuid4().hex)
+
+    def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
+        """Return all of them: while one is searched for a split, another one is summed."""
+        return min(n_models, _MOST_BESIDE)
+
+    def gather_held_out(
+        self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int
+    ) -> RemoteRows:
+        """Return everybody's mean coefficients over the models that held them out."""
+        models = [booster.trees[:n_kept] for booster in boosters]
+        for booster in boosters:
+            trainees: Any = booster.trainees
+            trainees.forget()
+        ends = [np.searchsorted(fold, self.shards.firsts) for fold in folds]
+        own = [
+            [fold[end[k] : end[k + 1]] for fold, end in zip(folds, ends, strict=True)]
+            for k in range(len(self.shards.counts))
+        ]
+        same = self._repeat(self.view), self._repeat(models)
+        return RemoteRows(tuple(self.shards.submit(hold_out, *same, own)))
+
+    def map(self, function: Callable[..., FloatArray], *rows: RemoteRows) -> RemoteRows:
+        """Return the rows that a function makes of others, where they are."""
+        return RemoteRows(self._apply(function, rows))
+
+    def each(self, function: Callable[..., Any], *rows: RemoteRows) -> list[Any]:
+        """Return what a function makes of every shard, in order."""
+        results: list[Any] = self.shards.client.gather(self._apply(function, rows))
+        return results
+
+    def take(self, positions: IndexArray) -> LocalCohort:
+        """Bring some individuals here."""
+        ends = np.searchsorted(positions, self.shards.firsts)
+        own = [positions[ends[k] : ends[k + 1]] for k in range(len(self.shards.counts))]
+        futures = self.shards.submit(take, self._repeat(self.view), own)
+        parts = self.shards.client.gather(futures)
+        return LocalCohort(
+            SufficientStats(
+                np.concatenate([part.stats.linear for part in parts]),
+                np.concatenate([part.stats.quadratic for part in parts]),
+            ),
+            self.layout.holding(np.concatenate([part.features.bins for part in parts])),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+    def collect(self, rows: RemoteRows, positions: IndexArray) -> FloatArray:
+        """Bring the rows of some individuals here."""
+        ends = np.searchsorted(positions, self.shards.firsts)
+        futures = [
+            self.shards.client.submit(
+                np.take, part, positions[ends[k] : ends[k + 1]] - first, 0, pure=False
+            )
+            for k, (part, first) in enumerate(
+                zip(rows.futures, self.shards.firsts[:-1], strict=True)
+            )
+        ]
+        return np.concatenate(self.shards.client.gather(futures))
+
+    def restrict(self, term: int) -> DaskCohort:
+        """Return the same individuals with one term alone."""
+        return replace(self, n_terms=1, view=replace(self.view, term=term))
+
+    def add_shuffled(self, seed: int) -> DaskCohort:
+        """Return them with a copy of every feature, shuffled within every shard."""
+        layout = replace(
+            self.layout,
+            n_values=np.tile(self.layout.n_values, 2),
+            is_categorical=np.tile(self.layout.is_categorical, 2),
+        )
+        return replace(self, layout=layout, view=replace(self.view, shuffle=seed))
+
+    def mark(self) -> str:
+        """Return a text that differs where any partition does, however they are grouped."""
+        marks = self.shards.client.gather(self.shards.submit(attrgetter("marks")))
+        joined = " ".join(mark for part in marks for mark in part)
+        return hashlib.sha256(joined.encode()).hexdigest()
+
+    def _apply(
+        self, function: Callable[..., Any], rows: Sequence[RemoteRows]
+    ) -> tuple[Future[Any], ...]:
+        parts = [each.futures for each in rows]
+        futures = self.shards.submit(
+            apply, self._repeat(function), self._repeat(self.view), *parts
+        )
+        return tuple(futures)
+
+    def _repeat(self, value: Any) -> list[Any]:
+        return [value] * len(self.shards.counts)

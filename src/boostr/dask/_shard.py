@@ -1,0 +1,216 @@
+"""A part of the individuals on one worker, and the models that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from boostr._engine.binning import BinnedFeatures
+from boostr._engine.cohort import add_shuffled
+from boostr._engine.suffstats import SufficientStats
+from boostr._engine.trainees import LocalTrainees
+from boostr._engine.tree import Tree
+from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr.dask._threads import use_worker_threads
+
+__all__ = [
+    "Answer",
+    "Order",
+    "Shard",
+    "SplitNode",
+    "View",
+    "apply",
+    "forget",
+    "hold_out",
+    "serve",
+    "take",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a model looks at the individuals."""
+
+    term: int | None = None  # the only one, if not all
+    shuffle: int | None = None  # seed of the copies of features beside them, if any
+
+
+@dataclass(slots=True, eq=False)
+class Shard:
+    """Statistics and bins of neighbouring individuals, and models that they follow.
+
+    The state of a model is a function of the shard and of the trees and splits so far: it
+    stays behind when the shard is sent or made again, and is then rebuilt from orders.
+    """
+
+    index: int
+    first: int  # position of its first individual among all
+    stats: SufficientStats
+    features: BinnedFeatures
+    weights: FloatArray
+    marks: tuple[str, ...]  # of its partitions
+    followed: dict[str, _Followed] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __sizeof__(self) -> int:
+        arrays = (self.stats.linear, self.stats.quadratic, self.features.bins, self.weights)
+        return sum(array.nbytes for array in arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.index, self.first, self.stats, self.features, self.weights)
+        return Shard, (*parts, self.marks)
+
+    def look(self, view: View) -> tuple[SufficientStats, BinnedFeatures]:
+        """Return statistics and bins as a model sees them."""
+        stats, features = self.stats, self.features
+        if view.term is not None:
+            stats = stats.restrict(view.term)
+        if view.shuffle is not None:
+            features = add_shuffled(features, view.shuffle + self.first)
+        return stats, features
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitNode:
+    """Send the members of a node to its children; sum over one of them."""
+
+    node: int
+    feature: int
+    goes_left: BoolArray
+    children: tuple[int, int]
+    side: int  # 0 for the left child, 1 for the right one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What all shards are asked to do for one model, and where they should be by then.
+
+    A light order has the news alone and ``begin`` is None. One that begins anew has all
+    trees of the model and all splits of the tree in the making.
+    """
+
+    model: str
+    view: View
+    solver: int
+    number: int  # of orders before
+    begin: IndexArray | None  # positions of the shard's that are held out
+    trees: tuple[Tree, ...] = ()  # to add
+    start: tuple[float, int, IndexArray] | None = None  # share, seed, features of a root
+    splits: tuple[SplitNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """Sums over the members of a shard, or of several."""
+
+    histogram: FloatArray | None
+    losses: FloatArray  # (2,) of all individuals and of those held out
+
+    def __sizeof__(self) -> int:
+        own = 0 if self.histogram is None else self.histogram.nbytes
+        return own + self.losses.nbytes
+
+
+@dataclass(slots=True, eq=False)
+class _Followed:
+    """A model as the shard knows it."""
+
+    trainees: LocalTrainees
+    number: int = -1  # of the last order
+    answer: Answer | None = None
+
+
+def serve(shard: Shard, order: Order) -> Answer | None:
+    """Carry out an order; None if the shard does not know what came before."""
+    with use_worker_threads() as n_threads:
+        if order.begin is not None:
+            stats, features = shard.look(order.view)
+            held_out = (order.begin - shard.first).astype(np.int32)
+            trainees = LocalTrainees(
+                stats, features, order.solver, held_out, n_threads, shard.first
+            )
+            shard.followed[order.model] = _Followed(trainees)
+        followed = shard.followed.get(order.model)
+        if followed is not None and followed.number == order.number:
+            return followed.answer  # asked again, since the answer was lost on its way
+        if followed is None or (
+            order.begin is None and followed.number != order.number - 1
+        ):
+            return None
+        followed.answer = _carry_out(followed.trainees, order)
+        followed.number = order.number
+        return followed.answer
+
+
+def _carry_out(trainees: LocalTrainees, order: Order) -> Answer:
+    losses = np.zeros(2)
+    for tree in order.trees:
+        losses[:] = trainees.add(tree)
+    histogram = None
+    if order.start is not None:
+        share, seed, features = order.start
+        trainees.start(share, seed)
+        histogram = trainees.root(features).copy()
+    for split in order.splits:
+        pair = trainees.split(split.node, split.feature, split.goes_left, split.children)
+        histogram = pair[split.side].copy()
+    return Answer(histogram, losses)
+
+
+def forget(shard: Shard, model: str) -> None:
+    """Drop what the shard knows of a model."""
+    shard.followed.pop(model, None)
+
+
+def hold_out(
+    shard: Shard,
+    view: View,
+    models: Sequence[Sequence[Tree]],
+    folds: Sequence[IndexArray],
+) -> FloatArray:
+    """Return the mean coefficients over the models that held individuals out.
+
+    ``folds`` are the positions of those among them that each model held out.
+    """
+    with use_worker_threads():
+        stats, features = shard.look(view)
+        total = np.zeros_like(stats.linear)
+        times_held_out = np.zeros(len(shard))
+        for trees, positions in zip(models, folds, strict=True):
+            own = (positions - shard.first).astype(np.int32)
+            part = SufficientStats(stats.linear[own], stats.quadratic[own])
+            bins = features.holding(features.bins[own])
+            nobody = np.empty(0, dtype=np.int32)
+            trainees = LocalTrainees(part, bins, 0, nobody)
+            for tree in trees:
+                trainees.add(tree)
+            total[own] += trainees.theta
+            times_held_out[own] += 1
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                total / np.where(times_held_out > 0, times_held_out, np.nan)[:, None]
+            )
+
+
+def apply(shard: Shard, function: Callable[..., Any], view: View, *rows: FloatArray) -> Any:
+    """Return what a function makes of statistics and of rows of the same individuals."""
+    with use_worker_threads():
+        return function(shard.look(view)[0], *rows)
+
+
+def take(shard: Shard, view: View, positions: IndexArray) -> Shard:
+    """Return some of the individuals, given by their positions."""
+    own = positions - shard.first
+    stats, features = shard.look(view)
+    return replace(
+        shard,
+        stats=SufficientStats(stats.linear[own], stats.quadratic[own]),
+        features=features.holding(features.bins[own]),
+        weights=shard.weights[own],
+        followed={},
+    )

@@ -1,0 +1,171 @@
+"""Individuals on many workers that follow one model in the making."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from boostr._engine.tree import Tree
+from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr.dask._shard import Answer, Order, Shard, SplitNode, View, forget, serve
+from boostr.dask._tasks import FAN_IN
+
+__all__ = ["Shards", "SharedTrainees"]
+
+Start = tuple[float, int, IndexArray]  # share, seed and features of a root
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shards:
+    """All individuals as futures, in order, and how many there are in each."""
+
+    client: Client
+    futures: tuple[Future[Shard], ...]
+    counts: tuple[int, ...]
+
+    @property
+    def firsts(self) -> list[int]:
+        """Position of the first individual of every shard, and the number of all."""
+        return [0, *np.cumsum(self.counts).tolist()]
+
+    def submit(self, function: Any, *arguments: Sequence[Any]) -> list[Future[Any]]:
+        """Start a function on every shard, with one of each argument for each."""
+        return [
+            self.client.submit(function, shard, *own, pure=False)
+            for shard, *own in zip(self.futures, *arguments, strict=True)
+        ]
+
+
+class SharedTrainees:
+    """Individuals that stay on the workers: orders go out, sums over them come back.
+
+    Shards are summed in a fixed order, a few neighbours at a time, so that two runs have
+    the same bits. A shard that does not know the model, because its worker was lost and it
+    was made again elsewhere, says so; then all shards begin anew with the trees so far.
+    """
+
+    def __init__(
+        self, shards: Shards, view: View, solver: int, held_out: IndexArray, model: str
+    ) -> None:
+        self._shards = shards
+        self._held_out = held_out
+        self._first_order = Order(model, view, solver, 0, None)
+        self._number = -1  # of the last order
+        self._trees: list[Tree] = []
+        self._start: Start | None = None
+        self._splits: list[SplitNode] = []
+        self._next_share = (1.0, 0)
+        self._histograms: dict[int, FloatArray] = {}
+        self._root: FloatArray | None = None  # of the next tree, if it was asked for early
+        self._is_guessing = True  # that the next tree begins with the same features
+        self._slots: dict[int, int] = {}  # of the features in histograms
+
+    def start(self, share: float, seed: int) -> None:
+        """Begin a tree on a share of those that are trained on."""
+        self._next_share = share, seed
+
+    def root(self, features: IndexArray) -> FloatArray:
+        """Return the root's sums."""
+        if self._root is None or not self._is_as_before(features):
+            self._is_guessing = self._root is None
+            self._start = (*self._next_share, features)
+            self._splits = []
+            self._root = self._ask(start=self._start).histogram
+        assert self._root is not None  # noqa: S101 - it was asked for
+        self._slots = {int(feature): slot for slot, feature in enumerate(features)}
+        self._histograms = {0: self._root}
+        self._root = None
+        return self._histograms[0]
+
+    def split(
+        self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Split a node; sum over its smaller child, the sibling is the difference."""
+        parent = self._histograms.pop(node)
+        counts = parent[self._slots[feature], :, -1]
+        side = int(2.0 * counts[goes_left].sum() > counts.sum())
+        split = SplitNode(node, feature, goes_left, children, side)
+        self._splits.append(split)
+        smaller = self._ask(splits=(split,)).histogram
+        assert smaller is not None  # noqa: S101 - it was asked for
+        pair = (smaller, parent - smaller) if side == 0 else (parent - smaller, smaller)
+        self._histograms[children[0]], self._histograms[children[1]] = pair
+        return pair
+
+    def add(self, tree: Tree) -> tuple[float, float]:
+        """Add a tree; where the next one begins like this one, ask for its root as well."""
+        self._trees.append(tree)
+        self._splits = []
+        if self._start is not None and (self._start[0] < 1.0 or not self._is_guessing):
+            self._start = None
+        answer = self._ask(trees=(tree,), start=self._start)
+        self._root = answer.histogram
+        return float(answer.losses[0]), float(answer.losses[1])
+
+    def keep(self) -> None:
+        """Do nothing: the coefficients of any number of trees can be had later."""
+
+    def forget(self) -> None:
+        """Let the workers drop the model."""
+        model = self._first_order.model
+        futures = self._shards.submit(forget, [model] * len(self._shards.counts))
+        for future in futures:
+            future.release()
+
+    def _is_as_before(self, features: IndexArray) -> bool:
+        if self._start is None:
+            return False
+        share, _, known = self._start
+        return share == self._next_share[0] == 1.0 and np.array_equal(features, known)
+
+    def _ask(
+        self,
+        trees: tuple[Tree, ...] = (),
+        start: Start | None = None,
+        splits: tuple[SplitNode, ...] = (),
+    ) -> Answer:
+        """Order something new; where it cannot be understood, order all there is so far."""
+        self._number += 1
+        order = replace(self._first_order, number=self._number)
+        answer = None
+        if self._number > 0:
+            answer = self._send(replace(order, trees=trees, start=start, splits=splits))
+        while answer is None:
+            whole = replace(order, trees=tuple(self._trees), begin=self._held_out)
+            answer = self._send(
+                replace(whole, start=self._start, splits=tuple(self._splits))
+            )
+        return answer
+
+    def _send(self, order: Order) -> Answer | None:
+        """Send an order to all shards, and sum their answers."""
+        orders = [order] * len(self._shards.counts)
+        if order.begin is not None:  # everybody gets the own part of the positions
+            ends = np.searchsorted(order.begin, self._shards.firsts)
+            orders = [
+                replace(order, begin=order.begin[begin:end])
+                for begin, end in pairwise(ends)
+            ]
+        client = self._shards.client
+        level = self._shards.submit(serve, orders)
+        while len(level) > FAN_IN:
+            level = [
+                client.submit(_join, level[first : first + FAN_IN], pure=False)
+                for first in range(0, len(level), FAN_IN)
+            ]
+        return _join(client.gather(level))
+
+
+def _join(answers: Sequence[Answer | None]) -> Answer | None:
+    """Sum answers in their order; None if any of them is missing."""
+    known = [answer for answer in answers if answer is not None]
+    if len(known) < len(answers):
+        return None
+    losses = np.sum([answer.losses for answer in known], axis=0)
+    histograms = [answer.histogram for answer in known if answer.histogram is not None]
+    return Answer(sum(histograms[1:], histograms[0]) if histograms else None, losses)
