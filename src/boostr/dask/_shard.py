@@ -23,7 +23,6 @@ __all__ = [
     "SplitNode",
     "View",
     "apply",
-    "forget",
     "hold_out",
     "serve",
     "take",
@@ -160,11 +159,6 @@ def _carry_out(trainees: LocalTrainees, order: Order) -> Answer:
         pair = trainees.split(split.node, split.feature, split.goes_left, split.children)
         histogram = pair[split.side].copy()
     return Answer(histogram, losses)
-
-
-def forget(shard: Shard, model: str) -> None:
-    """Drop what the shard knows of a model."""
-    shard.followed.pop(model, None)
 
 
 def hold_out(

@@ -12,8 +12,8 @@ from distributed import Client, Future
 
 from boostr._engine.tree import Tree
 from boostr._typing import BoolArray, FloatArray, IndexArray
-from boostr.dask._shard import Answer, Order, Shard, SplitNode, View, forget, serve
-from boostr.dask._tasks import FAN_IN
+from boostr.dask._hosts import Hosts
+from boostr.dask._shard import Answer, Order, Shard, SplitNode, View
 
 __all__ = ["Shards", "SharedTrainees"]
 
@@ -27,6 +27,14 @@ class Shards:
     client: Client
     futures: tuple[Future[Shard], ...]
     counts: tuple[int, ...]
+    hosts: Hosts
+
+    @classmethod
+    def host(
+        cls, client: Client, futures: Sequence[Future[Shard]], counts: Sequence[int]
+    ) -> Shards:
+        """Give every shard a host."""
+        return cls(client, tuple(futures), tuple(counts), Hosts(client, tuple(futures)))
 
     @property
     def firsts(self) -> list[int]:
@@ -112,10 +120,7 @@ class SharedTrainees:
 
     def forget(self) -> None:
         """Let the workers drop the model."""
-        model = self._first_order.model
-        futures = self._shards.submit(forget, [model] * len(self._shards.counts))
-        for future in futures:
-            future.release()
+        self._shards.hosts.forget(self._first_order.model)
 
     def _is_as_before(self, features: IndexArray) -> bool:
         if self._start is None:
@@ -136,36 +141,18 @@ class SharedTrainees:
         if self._number > 0:
             answer = self._send(replace(order, trees=trees, start=start, splits=splits))
         while answer is None:
-            whole = replace(order, trees=tuple(self._trees), begin=self._held_out)
-            answer = self._send(
-                replace(whole, start=self._start, splits=tuple(self._splits))
+            splits = tuple(self._splits)
+            whole = replace(
+                order, trees=tuple(self._trees), start=self._start, splits=splits
             )
+            answer = self._send(whole, self._held_out)
         return answer
 
-    def _send(self, order: Order) -> Answer | None:
-        """Send an order to all shards, and sum their answers."""
-        orders = [order] * len(self._shards.counts)
-        if order.begin is not None:  # everybody gets the own part of the positions
-            ends = np.searchsorted(order.begin, self._shards.firsts)
-            orders = [
-                replace(order, begin=order.begin[begin:end])
-                for begin, end in pairwise(ends)
-            ]
-        client = self._shards.client
-        level = self._shards.submit(serve, orders)
-        while len(level) > FAN_IN:
-            level = [
-                client.submit(_join, level[first : first + FAN_IN], pure=False)
-                for first in range(0, len(level), FAN_IN)
-            ]
-        return _join(client.gather(level))
-
-
-def _join(answers: Sequence[Answer | None]) -> Answer | None:
-    """Sum answers in their order; None if any of them is missing."""
-    known = [answer for answer in answers if answer is not None]
-    if len(known) < len(answers):
-        return None
-    losses = np.sum([answer.losses for answer in known], axis=0)
-    histograms = [answer.histogram for answer in known if answer.histogram is not None]
-    return Answer(sum(histograms[1:], histograms[0]) if histograms else None, losses)
+    def _send(self, order: Order, held_out: IndexArray | None = None) -> Answer | None:
+        """Send an order to all shards; those that begin anew get their held-out part."""
+        begins = None
+        if held_out is not None:
+            ends = np.searchsorted(held_out, self._shards.firsts)
+            parts = [held_out[begin:end] for begin, end in pairwise(ends)]
+            begins = dict(enumerate(parts))
+        return self._shards.hosts.ask(order, begins)

@@ -1,0 +1,221 @@
+"""Boosting on two worker processes against boosting on two threads, and how both grow.
+
+    python -m benchmarks.cluster
+    python -m benchmarks.cluster --individuals 200000 --trees 10 --repetitions 1
+
+Statistics and bins are made where they stay, so that reading is not timed. Traffic is what
+workers send by Dask's own counters: histograms, tree by tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks._timing import alternate, format_table, median_ratio, record, time_once
+from boostr._engine.binning import BinMapper
+from boostr._engine.booster import BoostingParams
+from boostr._engine.cohort import Cohort, LocalCohort
+from boostr._engine.selection import Task, grow
+from boostr._engine.suffstats import SufficientStats
+from boostr._engine.tree import GrowthParams
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents
+from boostr.estimators import BoostR
+from boostr.estimators._extent import Extent
+from boostr.estimators._statistics import Plan, plan_statistics
+from boostr.estimators._training_data import TrainingData
+
+N_LEAVES = 8
+MEAN_EVENTS = 5.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Where bins and functions lie."""
+
+    plan: Plan
+    mapper: BinMapper
+    n_features: int
+
+    @classmethod
+    def draw(cls, n_features: int) -> Recipe:
+        features, events = draw_part(0, 20_000, n_features)
+        everybody = np.ones(len(events), dtype=np.bool_)
+        data = TrainingData(features, events, np.ones(len(events)), None, everybody)
+        plan = plan_statistics(vars(BoostR()), data, data, Extent.of(events, None))
+        return cls(plan, BinMapper.from_quantiles(features, 255), n_features)
+
+    def compute(self, part: int, n: int) -> LocalCohort:
+        features, events = draw_part(part, n, self.n_features)
+        stats = self.plan.compute(events, None)
+        return LocalCohort(stats, self.mapper.transform(features), np.ones(n))
+
+
+def draw_part(part: int, n: int, n_features: int) -> tuple[FloatArray, RecurrentEvents]:
+    rng = np.random.default_rng([7, part])
+    features = rng.random((n, n_features))
+    rate = MEAN_EVENTS * (0.5 + features[:, 0]) * np.where(features[:, 1] > 0.5, 1.5, 0.5)
+    counts = rng.poisson(rate)
+    owner = np.repeat(np.arange(n), counts)
+    times = rng.random(owner.size)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    order = np.lexsort((times, owner))
+    return features, RecurrentEvents.from_flat(times[order], offsets, end=np.ones(n))
+
+
+def make_shard(index: int, n: int, recipe: Recipe) -> Any:
+    from boostr.dask._shard import Shard
+
+    own = recipe.compute(index, n)
+    return Shard(index, index * n, own.stats, own.features, own.weights, (str(index),))
+
+
+def spread(client: Any, recipe: Recipe, n_each: int) -> Cohort:
+    """Make one shard on every worker."""
+    from distributed import wait
+
+    from boostr.dask._cohort import DaskCohort
+    from boostr.dask._trainees import Shards
+
+    workers = list(client.nthreads())
+    futures = [
+        client.submit(make_shard, index, n_each, recipe, workers=[worker], pure=False)
+        for index, worker in enumerate(workers)
+    ]
+    wait(futures)
+    shards = Shards.host(client, tuple(futures), (n_each,) * len(workers))
+    return DaskCohort(shards, recipe.mapper.layout, recipe.plan.basis.n_terms)
+
+
+def gather(recipe: Recipe, n_each: int, n_parts: int) -> LocalCohort:
+    """Make the same individuals here."""
+    parts = [recipe.compute(part, n_each) for part in range(n_parts)]
+    bins = np.concatenate([part.features.bins for part in parts])
+    return LocalCohort(
+        SufficientStats(
+            np.concatenate([part.stats.linear for part in parts]),
+            np.concatenate([part.stats.quadratic for part in parts]),
+        ),
+        recipe.mapper.layout.holding(bins),
+        np.ones(len(bins)),
+    )
+
+
+def make_task(recipe: Recipe, cohort: Cohort, n_trees: int, n_threads: int) -> Task:
+    growth = GrowthParams(max_leaves=N_LEAVES, min_samples_leaf=20)
+    params = BoostingParams(growth=growth, learning_rate=0.1)
+    problem = recipe.plan.state_problem(lambda summand: ())
+    return Task(cohort, problem, params, n_trees, n_threads, lambda *report: None)
+
+
+def boost(task: Task) -> Any:
+    return grow(task, task.params.growth, task.n_rounds, "trees")[0]
+
+
+def warm_up(task: Task) -> None:
+    """Load all kernels."""
+    boost(replace(task, n_rounds=2))
+
+
+def count_bytes(client: Any) -> int:
+    """Return what all workers have sent so far."""
+
+    def read(dask_worker: Any) -> int:
+        return int(dask_worker.transfer_outgoing_bytes_total)
+
+    return int(sum(client.run(read).values()))
+
+
+def measure_traffic(client: Any, task: Task) -> float:
+    """Return the bytes that workers send for one tree."""
+    before = count_bytes(client)
+    boost(task)
+    return (count_bytes(client) - before) / task.n_rounds
+
+
+def start(n_workers: int) -> Any:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+    )
+    return Client(cluster, set_as_default=True)
+
+
+def compare(recipe: Recipe, n: int, n_trees: int, repetitions: int) -> list[list[str]]:
+    """Time two workers against two threads on the same individuals."""
+    with start(2) as client:
+        there = make_task(recipe, spread(client, recipe, n // 2), n_trees, 1)
+        here = make_task(recipe, gather(recipe, n // 2, 2), n_trees, 2)
+        warm_up(there)
+        warm_up(here)
+        seconds = alternate(
+            {"cluster": partial(boost, there), "local": partial(boost, here)}, repetitions
+        )
+        traffic = measure_traffic(client, replace(there, n_rounds=5))
+        gap = max(
+            float(np.abs(one.nodes.value - other.nodes.value).max())
+            for one, other in zip(boost(there), boost(here), strict=True)
+        )
+        client.cluster.close()
+    ratio = median_ratio(seconds["cluster"], seconds["local"])
+    record(
+        "cluster.jsonl",
+        n=n,
+        n_trees=n_trees,
+        seconds=seconds,
+        ratio=ratio,
+        traffic=traffic,
+        gap=gap,
+    )
+    shown = [f"{np.median(seconds[name]):.1f}" for name in ("cluster", "local")]
+    row = [f"{n:,}", *shown, f"{ratio:.2f}", f"{traffic / 1e6:.2f}", f"{gap:.0e}"]
+    print("; ".join(row), flush=True)
+    return [row]
+
+
+def scale_weakly(recipe: Recipe, n: int, n_trees: int, repetitions: int) -> list[str]:
+    """Time one worker against two with twice the individuals."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(repetitions):
+        for n_workers, known in seconds.items():
+            with start(n_workers) as client:
+                task = make_task(recipe, spread(client, recipe, n), n_trees, 1)
+                warm_up(task)
+                known.append(time_once(partial(boost, task)))
+                client.cluster.close()
+    efficiency = median_ratio(seconds[1], seconds[2])
+    record("cluster.jsonl", n_each=n, n_trees=n_trees, seconds=seconds, weak=efficiency)
+    shown = [f"{np.median(each):.1f}" for each in seconds.values()]
+    return [f"{n:,}", *shown, f"{efficiency:.0%}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--individuals", type=int, default=2_000_000)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--trees", type=int, default=50)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--only", choices=["compare", "weak"])
+    asked = parser.parse_args()
+    recipe = Recipe.draw(asked.features)
+    n, n_trees = asked.individuals, asked.trees
+    if asked.only != "weak":
+        rows = []
+        for size in (n // 4, n // 2, n):
+            rows += compare(recipe, size, n_trees, asked.repetitions)
+        header = ["individuals", "two workers, s", "two threads, s", "ratio"]
+        print(format_table([*header, "MB sent a tree", "largest gap of a value"], rows))
+    if asked.only != "compare":
+        row = scale_weakly(recipe, n // 2, n_trees, asked.repetitions)
+        header = ["individuals a worker", "one worker, s", "two workers, s", "efficiency"]
+        print(format_table(header, [row]))
+
+
+if __name__ == "__main__":
+    main()

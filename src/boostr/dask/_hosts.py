@@ -1,0 +1,146 @@
+"""Shards that are talked to directly, in a tree: orders go down, sums come up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from boostr._typing import IndexArray
+from boostr.dask._shard import Answer, Order, Shard, serve
+from boostr.dask._tasks import FAN_IN
+
+__all__ = ["Hosts", "join_answers"]
+
+Begins = Mapping[int, IndexArray]  # positions that are held out, by shard
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """A host, and those that it hands orders on to."""
+
+    index: int  # of its shard
+    host: Any
+    members: tuple[_Node, ...] = ()
+
+    def choose(self, begins: Begins | None) -> Begins | None:
+        """Return the part of the positions that it and its members need."""
+        if begins is None:
+            return None
+        return {index: begins[index] for index in self._list_indices()}
+
+    def _list_indices(self) -> list[int]:
+        return [self.index, *(i for each in self.members for i in each._list_indices())]
+
+    def ask(self, order: Order, begins: Begins | None) -> Any:
+        """Send an order; the answer comes later."""
+        return self.host.serve(order, self.choose(begins), self.members)
+
+
+class Host:
+    """A shard as an actor: it answers at once, without the scheduler in between.
+
+    Methods are coroutines and kernels run in threads, so that hosts can wait for each other
+    without standing in each other's way.
+    """
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+
+    async def serve(
+        self, order: Order, begins: Begins | None, members: Sequence[_Node]
+    ) -> Answer | None:
+        """Carry out an order and hand it on; return the sum of all answers."""
+        others = [member.ask(order, begins) for member in members]
+        if begins is not None:
+            order = replace(order, begin=begins[self._shard.index])
+        own = await asyncio.to_thread(serve, self._shard, order)
+        return join_answers([own, *[await other for other in others]])
+
+    async def forget(self, model: str) -> None:
+        """Drop a model."""
+        self._shard.followed.pop(model, None)
+
+
+class Hosts:
+    """The hosts of all shards, and who hands orders on to whom."""
+
+    def __init__(self, client: Client, shards: Sequence[Future[Shard]]) -> None:
+        self._client = client
+        self._shards = shards
+        self._lock = Lock()  # models are grown beside each other
+        self._n_calls = 0  # of new hosts, so that one loss is mended once
+        self._futures: list[Future[Any]] = []
+        self._heads: Sequence[_Node] = ()
+
+    def ask(self, order: Order, begins: Begins | None) -> Answer | None:
+        """Send an order to all shards and sum their answers in a fixed order.
+
+        None if a shard does not know what came before, or a worker was lost: its shards
+        are then made again elsewhere.
+        """
+        with self._lock:
+            if not self._heads:
+                self._call_hosts()
+            n_calls, heads = self._n_calls, self._heads
+        try:
+            coming = [head.ask(order, begins) for head in heads]
+            return join_answers([answer.result() for answer in coming])
+        except (OSError, RuntimeError, KeyError) as error:
+            if not isinstance(error, OSError) and not self._has_lost_some():
+                raise
+            with self._lock:
+                if n_calls == self._n_calls:
+                    self._call_hosts()
+            return None
+
+    def forget(self, model: str) -> None:
+        """Let all hosts drop a model; a host that is lost has nothing to drop."""
+        if self._heads and not self._has_lost_some():
+            for node in _list_nodes(self._heads):
+                node.host.forget(model)
+
+    def _has_lost_some(self) -> bool:
+        return any(future.status != "finished" for future in self._futures)
+
+    def _call_hosts(self) -> None:
+        """Put a host beside every shard; those that are lost are made again for it."""
+        self._n_calls += 1
+        self._heads = ()
+        self._futures = [
+            self._client.submit(Host, shard, actor=True, pure=False)
+            for shard in self._shards
+        ]
+        level = [
+            _Node(index, future.result()) for index, future in enumerate(self._futures)
+        ]
+        while len(level) > FAN_IN:
+            level = [
+                replace(level[first], members=_join_members(level, first))
+                for first in range(0, len(level), FAN_IN)
+            ]
+        self._heads = level
+
+
+def _join_members(level: Sequence[_Node], first: int) -> tuple[_Node, ...]:
+    """Return the members of a new head: its own from below, and its neighbours."""
+    return (*level[first].members, *level[first + 1 : first + FAN_IN])
+
+
+def _list_nodes(nodes: Sequence[_Node]) -> list[_Node]:
+    return [each for node in nodes for each in (node, *_list_nodes(node.members))]
+
+
+def join_answers(answers: Sequence[Answer | None]) -> Answer | None:
+    """Sum answers in their order; None if any of them is missing."""
+    known = [answer for answer in answers if answer is not None]
+    if len(known) < len(answers):
+        return None
+    losses = np.sum([answer.losses for answer in known], axis=0)
+    histograms = [answer.histogram for answer in known if answer.histogram is not None]
+    return Answer(sum(histograms[1:], histograms[0]) if histograms else None, losses)

@@ -1,0 +1,43 @@
+import logging
+from contextlib import contextmanager
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from distributed import Client, LocalCluster
+
+
+def start_cluster():
+    """Start two worker processes of one thread each."""
+    return LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",  # any free port: other tests may have a cluster, too
+        silence_logs=logging.CRITICAL,
+    )
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with start_cluster() as started:
+        yield started
+
+
+@pytest.fixture
+def own_cluster():
+    """A cluster whose workers may be killed, once asked for."""
+
+    @contextmanager
+    def start():
+        with start_cluster() as started, Client(started) as connected:
+            yield connected
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def client(cluster):
+    with Client(cluster) as connected:
+        yield connected
