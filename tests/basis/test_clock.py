@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from tests.oracles_clock import last_rise, weighted_mean
 
-from boostr.basis import CalendarClock, OperationalClock
-from boostr.data import RecurrentEvents
+from boostr.basis import CalendarClock, OperationalClock, _clock
+from boostr.data import RecurrentEvents, RiskTable
 
 
 def power_law_events(rng, n=400, scale=0.5, exponent=1.7, end=10.0):
@@ -181,3 +183,120 @@ def test_a_sample_stands_for_many(rng, monkeypatch):
     part = OperationalClock.from_events(events[::3])
     grid = np.linspace(0.0, 12.0, 20)
     assert np.array_equal(sampled.read(grid), part.read(grid))
+
+
+def frail_events(rng, n=100, exponent=1.2):
+    """Frailties of variance 1 and staggered ends: 2 * t^exponent for the average."""
+    end = rng.uniform(6.0, 10.0, n)
+    counts = rng.poisson(rng.gamma(1.0, 1.0, n) * 2.0 * end**exponent)
+    times = [
+        stop * rng.random(k) ** (1 / exponent) for stop, k in zip(end, counts, strict=True)
+    ]
+    return RecurrentEvents.from_lists(times, end=end)
+
+
+def gappy_people(rng, n=14):
+    """Windows with gaps, events with costs, and weights."""
+    people = []
+    for _ in range(n):
+        first = np.sort(rng.uniform(0.0, 10.0, 4))
+        windows = [tuple(first[:2]), tuple(first[2:])]
+        rate = rng.gamma(1.0, 1.0)
+        events = [
+            (rng.uniform(start, stop), rng.uniform(0.5, 2.0))
+            for start, stop in windows
+            for _ in range(rng.poisson(rate * (stop - start)))
+        ]
+        people.append((windows, sorted(events), rng.choice([1.0, 2.5])))
+    return people
+
+
+def as_events(people):
+    rows = []
+    for place, (windows, events, _) in enumerate(people):
+        for start, stop in windows:
+            inside = [event for event in events if start < event[0] <= stop]
+            starts = [start, *(time for time, _ in inside)]
+            stops = [*inside, (stop, 0.0)]
+            rows += [
+                (place, begin, time, cost > 0.0, cost)
+                for begin, (time, cost) in zip(starts, stops, strict=True)
+            ]
+    table = pd.DataFrame(rows, columns=["id", "start", "stop", "event", "cost"])
+    return RecurrentEvents.from_start_stop(table, "id", "start", "stop", "event", "cost")
+
+
+@pytest.fixture(params=range(3))
+def gappy(request):
+    return gappy_people(np.random.default_rng(request.param))
+
+
+def test_individuals_count_as_their_own_histories_say(gappy):
+    weights = np.array([weight for _, _, weight in gappy])
+    times, mean, frailty = _clock._pool(as_events(gappy), weights)
+    known = weighted_mean(gappy, _clock._N_ROUNDS)
+    for found, slow in zip((times, mean, frailty), known, strict=True):
+        assert_allclose(found, slow, rtol=1e-9)
+
+
+def test_the_last_knot_is_events_over_exposure(gappy):
+    weights = np.array([weight for _, _, weight in gappy])
+    clock = OperationalClock.from_events(as_events(gappy), weights)
+    _, _, frailty = weighted_mean(gappy, _clock._N_ROUNDS)
+    counts, knots = np.exp(clock.log_counts), np.exp(clock.log_times) + clock.origin
+    all_times = np.array([time for _, events, _ in gappy for time, _ in events])
+    start, stop = all_times[np.argmin(abs(all_times[:, None] - knots[-2:]), axis=0)]
+    expected = last_rise(gappy, frailty, start, stop)
+    assert_allclose(counts[-1] - counts[-2], expected, rtol=1e-9)
+
+
+def test_frailties_change_nothing_where_all_are_observed_alike(rng, monkeypatch):
+    events = power_law_events(rng, 60)
+    grid = np.linspace(0.0, 20.0, 50)
+    weighed = OperationalClock.from_events(events).read(grid)
+    monkeypatch.setattr(_clock, "_weigh", None)  # would fail if it was called
+    assert np.array_equal(OperationalClock.from_events(events).read(grid), weighed)
+
+
+def test_weights_make_the_continuation_surer(monkeypatch):
+    ahead = lambda clock: clock.read(np.array([13.0])) / clock.read(np.array([8.0]))  # noqa: E731
+    fleets = [frail_events(np.random.default_rng(seed)) for seed in range(20)]
+    weighed = [ahead(OperationalClock.from_events(fleet)) for fleet in fleets]
+    plain = lambda events, weights: (*_plain_mean(events, weights), None)  # noqa: E731
+    monkeypatch.setattr(_clock, "_pool", plain)
+    straight = [ahead(OperationalClock.from_events(fleet)) for fleet in fleets]
+    truth = (13.0 / 8.0) ** 1.2
+    errors = [np.sqrt(np.mean((np.array(x) - truth) ** 2)) for x in (weighed, straight)]
+    assert errors[0] < 0.7 * errors[1]
+
+
+def _plain_mean(events, weights):
+    table = RiskTable.from_events(events, weights)
+    return table.times, np.cumsum(table.totals(table.cost) / table.at_risk())
+
+
+def test_the_mean_is_found_where_courses_differ(rng):
+    # Half of the individuals slow down and half wear: no frailty is the same all the time.
+    n = 3_000
+    exponent = np.where(rng.random(n) < 0.5, 0.6, 1.8)
+    end = rng.uniform(2.0, 10.0, n)
+    counts = rng.poisson(4.0 * (end / 10.0) ** exponent)
+    times = [
+        stop * rng.random(k) ** (1.0 / a)
+        for stop, k, a in zip(end, counts, exponent, strict=True)
+    ]
+    events = RecurrentEvents.from_lists(times, end=end)
+    _, weighed, frailty = _clock._pool(events, np.ones(n))
+    _, plain = _plain_mean(events, np.ones(n))
+    assert np.std(frailty) > 0.05
+    assert_allclose(weighed, plain, rtol=0.02)
+
+
+def test_where_observation_stops_because_of_events_everybody_counts_alike(rng):
+    # Everybody leaves with the third event: who is left is no sample of all.
+    waits = rng.exponential(rng.gamma(2.0, 1.0, (60, 1)), (60, 3))
+    times = np.cumsum(waits, axis=1)
+    events = RecurrentEvents.from_lists(list(times), end=times[:, -1])
+    _, mean, frailty = _clock._pool(events, np.ones(60))
+    assert frailty is None
+    assert_allclose(mean, _plain_mean(events, np.ones(60))[1])

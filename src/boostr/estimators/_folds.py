@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boostr.estimators._curves import Curves
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
-__all__ = ["Expect", "FoldCurves"]
+__all__ = ["Expect", "FoldCurves", "jackknife_variance"]
 
 # Expected events of individuals (rows) in windows (start, stop].
 Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
@@ -78,6 +78,25 @@ class FoldCurves:
     def variance(self, by_fold: FloatArray) -> FloatArray:
         """Return the variance of averages over the folds; 0 with a single model."""
         return np.asarray(self._n_left_out * np.var(by_fold, axis=0))
+
+    def shared_variance(self, by_fold: FloatArray, by_clock: FloatArray) -> float:
+        """Return the variance of a figure that errors of trees and of the clock make."""
+        trees = jackknife_variance(by_fold, self._n_left_out + 1)
+        if not by_clock.size:
+            return trees
+        return trees + jackknife_variance(by_clock, len(by_clock))
+
+
+def jackknife_variance(without: FloatArray, n_groups: int) -> float:
+    """Return the variance of a figure from what it is without each of ``k`` groups.
+
+    That is ``k - 1`` times their mean squared distance from their mean. It rests on ``k``
+    groups and may be too low by chance, so errors in its units are wider than normal: they
+    are about Student variables with ``k - 1`` degrees of freedom, whose variance
+    ``(k - 1) / (k - 3)`` comes in as a factor (3 at most).
+    """
+    freedom = n_groups - 1
+    return freedom * float(np.var(without)) * freedom / max(freedom - 2, 1)
 
 
 def _expect(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boostr._engine.curves import REACH
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import Frailties, FrailtyLaw, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
@@ -15,6 +16,7 @@ from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, first_few
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._clip import clip, clip_sensors, read_times
+from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._frailty import Costs, relative_variance, sum_histories
@@ -40,8 +42,6 @@ __all__ = [
 
 # Sensors that follow from the events: a function of histories and of the times to reach.
 HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
-
-_REACH = 100.0  # times the horizon of training: curves are constant from there on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,12 +103,18 @@ def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
     times = read_times(events, now, "now")
     wrong = ~((times >= 0.0) & np.isfinite(times))
     if wrong.any():
-        zero = "" if events.origin is None else f", which is {events.origin}"
+        zero = "" if find_origins(events) is None else f", which is {name_origin(events)}"
+        hint = f"follow-up ends between {events.end.min():g} and {events.end.max():g}."
+        if events.origins is not None and np.asarray(now).dtype.kind not in "fiu":
+            last = np.datetime_as_string(events.origins.max(), unit="auto")
+            hint = (
+                "leave out those who start later, which is "
+                f"y.origins > numpy.datetime64(now); the last of all starts at {last}."
+            )
         raise InvalidParameterError(
             f"`now` must be finite and not before time 0{zero}, but it is not for "
             f"{wrong.sum()} of {len(events)} individuals (ids "
-            f"{first_few(events.ids[wrong])}).\n\n"
-            f"Hint: follow-up ends between {events.end.min():g} and {events.end.max():g}."
+            f"{first_few(events.ids[wrong])}).\n\nHint: {hint}"
         )
     return times
 
@@ -193,11 +199,8 @@ class Outlook:
                 ]
             )
 
-        clocks = self.curves.by_clock()
-        variance = float(self.curves.variance(totals(self.curves.by_fold())))
-        if clocks:
-            variance += (len(clocks) - 1) * float(np.var(totals(clocks)))
-        return variance
+        curves = self.curves
+        return curves.shared_variance(totals(curves.by_fold()), totals(curves.by_clock()))
 
     def count(self, expected: FloatArray, frailties: Frailties) -> Counts:
         """Return counts of events, or of units of cost, with an expected number each."""
@@ -241,7 +244,7 @@ def look_ahead(
     """Return the curves of individuals up to some time, and what came before."""
     _check_histories(model, present.target)
     sensors = present.sensors
-    reach = np.full(len(present), _REACH * model.horizon_)
+    reach = np.full(len(present), REACH * model.horizon_)
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
@@ -264,10 +267,10 @@ def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> No
             f"Hint: read them with unit={model.time_unit_!r}."
         )
     origin = find_origin(model)
-    if y.origin is not None and origin is not None and y.origin != origin:
+    if origin is not None and counts_from_elsewhere(y, origin):
         raise InvalidEventsError(
             "Histories must count time from the origin of training, but they count from "
-            f"{y.origin} and training counted from {origin}.\n\n"
+            f"{name_origin(y)} and training counted from {origin}.\n\n"
             f"Hint: read them with origin='{origin}'."
         )
     if y.times.size and y.has_costs != had_costs(model):

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from boostr import BoostR, RecurrentEvents
+from boostr.estimators._folds import jackknife_variance
+from boostr.estimators._outlook import look_ahead
+
+
+@pytest.mark.parametrize("k", [5, 10, 30])
+def test_the_variance_of_a_mean_is_that_of_a_student_variable(rng, k):
+    values = rng.normal(size=k)
+    without = np.array([np.delete(values, place).mean() for place in range(k)])
+    student = stats.t(k - 1).var()
+    assert_allclose(
+        jackknife_variance(without, k), student * values.var(ddof=1) / k, rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("k", [5, 10])
+def test_normal_intervals_hold_with_the_variance_of_few_groups(rng, k):
+    draws = rng.normal(size=(4_000, k))
+    spread = draws.sum(axis=1, keepdims=True) - draws
+    errors = draws.mean(axis=1)
+    variances = np.array([jackknife_variance(each, k) for each in spread / (k - 1)])
+    is_held = np.abs(errors) < stats.norm.ppf(0.95) * np.sqrt(variances)
+    assert abs(is_held.mean() - 0.9) < 0.03
+
+
+def test_a_single_model_does_not_disagree():
+    assert jackknife_variance(np.array([3.0]), 1) == 0.0
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    end = rng.uniform(60.0, 100.0, 60)
+    times = [rng.uniform(0.0, stop, rng.poisson(0.06 * stop)) for stop in end]
+    y = RecurrentEvents.from_lists(times, end=end)
+    small = {"n_estimators": 3, "learning_rate": 0.5, "max_leaf_nodes": 2}
+    return BoostR(**small, n_folds=4, random_state=0).fit(X, y), X, y
+
+
+def test_errors_that_all_share_grow_with_the_square_of_the_fleet(fleet):
+    model, X, y = fleet
+
+    def shared(copies):
+        rows = np.tile(np.arange(len(X)), copies)
+        present, stop = model._present(X[rows], y[rows], 20.0, None, None, None)
+        outlook = look_ahead(model, present, stop, own_history=True)
+        return outlook.shared_variance(stop, outlook.expect_by_fold(stop))
+
+    assert shared(1) > 0.0
+    assert_allclose(shared(3), 9.0 * shared(1), rtol=1e-9)
