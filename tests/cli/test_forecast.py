@@ -129,6 +129,57 @@ def test_dates_go_in_and_come_out(run, pumps, tmp_path):
     assert "must be a time stamp" in wrong.stderr
 
 
+@pytest.fixture(scope="module")
+def ageing(run, pumps, tmp_path_factory):
+    """Paths of a table with dates and own starts, and of a model of ages."""
+    folder = tmp_path_factory.mktemp("ageing")
+    begin = pl.lit("2024-01-01").str.to_datetime(time_unit="us")
+    number = pl.col("pump").str.slice(1).cast(pl.Int64)
+    table = pl.read_csv(pumps[0]).with_columns(
+        installed=begin + pl.duration(days=number),
+        day=begin + pl.duration(days=number) + pl.duration(seconds=86_400 * pl.col("day")),
+    )
+    events, model = folder / "events.csv", folder / "ageing.boostr"
+    table.write_csv(events)
+    asked = ["--start", "installed", "--origin", "individual", "--out", model]
+    result = run("fit", events, *asked, *TINY)
+    assert result.exit_code == 0, result.output
+    return events, model, table
+
+
+def test_a_date_is_the_present_of_ages_too(run, ageing):
+    events, model, table = ageing
+    asked = ["forecast", model, events, "--horizon", 30, "--json"]
+    result = run(*asked, "--now", "2024-03-01")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["rows"]
+    assert {row["now"] for row in rows} == {"2024-03-01T00:00:00"}
+    y = RecurrentEvents.from_long(
+        table, "pump", "day", "failed", start="installed", origin="individual"
+    )
+    ages = 60.0 - np.arange(40.0)
+    direct = boostr.load(model).forecast(np.empty((40, 0)), y, 30, now=ages)
+    assert [row["id"] for row in rows] == direct["id"].tolist()
+    assert np.allclose([row["expected"] for row in rows], direct["expected"])
+    by_age = json.loads(run(*asked, "--now", 50).stdout)["rows"]
+    assert len({row["now"] for row in by_age}) == 40
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        ("2024-01-31", "not for 9 of 40 individuals (ids P31, P32, P33, P34, P35, …)"),
+        ("2024-02-30", "--now must be a date, or a time since each one's own start"),
+        ("-1", "not before time 0"),
+    ],
+)
+def test_impossible_presents_of_ages_are_messages(run, ageing, now, message):
+    events, model, _ = ageing
+    result = run("forecast", model, events, f"--now={now}")
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
 @pytest.mark.filterwarnings("default::boostr.exceptions.SensorRangeWarning")
 def test_warnings_of_the_library_are_lines(run, pumps, tmp_path):
     events, _, sensors = pumps

@@ -7,6 +7,7 @@ pl = pytest.importorskip("polars")
 from boostr.cli._moments import (  # noqa: E402
     could_be_flags,
     could_be_times,
+    is_date,
     read_flags,
     read_moment,
     read_moments,
@@ -93,3 +94,13 @@ def test_times_of_options_are_numbers_or_dates():
     assert read_moment("2024-01-31", "--start") == LAST_OF_JANUARY
     with pytest.raises(InvalidParameterError, match="--start must be a number or a date"):
         read_moment("soon", "--start")
+
+
+@pytest.mark.parametrize("text", ["2024-01-31", "2024-01-31T12:00", "20240131"])
+def test_dates_are_told_from_numbers(text):
+    assert is_date(text)
+
+
+@pytest.mark.parametrize("text", ["50", "2024", "1e3", "-5", "2024-13-01", "soon", "nan"])
+def test_what_is_no_date_is_none(text):
+    assert not is_date(text)

@@ -235,6 +235,17 @@ def test_dates_are_counted_from_the_origin_of_training(read):
         read(events, known=trained, start="2024-01-01", origin="2023-12-01")
     read(events, known=trained, start="2024-01-01", origin="2024-01-01")
     read(events, known=trained, start="2024-01-01", origin="individual")
+    with pytest.raises(BoostrError, match=r"each one's own start and .* from 2024-01-01"):
+        read(events, known=trained, start="2023-12-01", origin="individual")
+
+
+def test_ages_are_counted_where_training_counted_them(read):
+    events = dated(draw_pumps(n=4)[0])
+    reading = read(events, start="2024-01-01", origin="individual").reading
+    trained = known(features={}, unit="D", reading=reading)
+    assert read(events, known=trained).y.origins.tolist() == [BEGIN] * 4
+    with pytest.raises(BoostrError, match=r"from each one's own start.*\n\nHint: leave"):
+        read(events, known=trained, origin="2023-12-01")
 
 
 def test_a_model_from_python_says_from_which_date_it_counts(read, capsys):
@@ -298,6 +309,11 @@ def test_moments_of_options_are_on_the_axis_of_the_events(read):
         read_when("2024-01-01", read(events).y, "--now")
     stamped = read(dated(events), start="2024-01-01").y
     assert read_when("2024-02-01", stamped, "--now") == "2024-02-01"
+    aged = read(dated(events), start="2024-01-01", origin="individual").y
+    assert read_when("20240201", aged, "--now") == "20240201"
+    assert read_when("50", aged, "--now") == 50.0
+    with pytest.raises(InvalidParameterError, match=r"--now must be a date, or a time"):
+        read_when("2024-02-31", aged, "--now")
 
 
 @settings(

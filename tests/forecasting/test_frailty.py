@@ -8,6 +8,7 @@ from boostr._forecasting.frailty import (
     Frailties,
     FrailtyLaw,
     Histories,
+    Pieces,
     cut_windows,
     fit_frailty,
     sum_by_owner,
@@ -49,6 +50,52 @@ def test_windows_are_cut_at_multiples_and_nothing_is_lost():
     assert_allclose(pieces.start, [0.5, 1.0, 2.0, 2.0])
     assert_allclose(pieces.stop, [1.0, 2.0, 2.5, 3.0])
     assert pieces.owner.tolist() == [3, 3, 3, 4]
+
+
+@pytest.mark.parametrize("cell", [0.0, 5e-324, 1e-300, 1e-9, 1e-3])
+def test_windows_are_cut_into_a_bounded_number_of_pieces(cell):
+    start, stop = np.array([0.5, 2.0, 0.0]), np.array([90.0, 3.0, 1e-4])
+    pieces = cut_windows(np.array([3, 4, 5]), start, stop, cell)
+    for owner, begin, end in zip((3, 4, 5), start, stop, strict=True):
+        own = pieces.owner == owner
+        assert 1 <= own.sum() <= 256
+        # Nothing is lost and nothing is counted twice.
+        assert_allclose(pieces.start[own][0], begin)
+        assert_allclose(pieces.stop[own][-1], end)
+        assert_allclose(pieces.start[own][1:], pieces.stop[own][:-1])
+        assert np.all(pieces.stop[own] >= pieces.start[own])
+
+
+def test_what_lies_before_the_last_pieces_is_as_good_as_forgotten():
+    law = FrailtyLaw(0.8, half_life=0.08)
+    assert_allclose(law.cell, 0.01)
+    end, now = np.array([100.0]), np.array([100.0])
+    times, owner = np.array([50.0, 99.95]), np.zeros(2, int)
+    capped = make_histories(end, times, owner, 5.0, law.cell)
+    edges = np.linspace(0.0, 100.0, 10_001)
+    whole = Pieces(np.zeros(10_000, int), edges[:-1], edges[1:])
+    fine = Histories(
+        np.zeros(1), whole, 5.0 * np.diff(edges), owner, times, np.ones(len(times))
+    )
+    assert len(capped.pieces.owner) == 256
+    assert_allclose(capped.expected.sum(), 500.0)
+    found, expected = (
+        Frailties.posterior(one, now, np.array([0.8]), law.fading) for one in (capped, fine)
+    )
+    assert_allclose(found.mean, expected.mean, rtol=1e-7)
+    assert_allclose(found.dispersion, expected.dispersion, rtol=1e-7)
+
+
+@pytest.mark.parametrize("half_life", [5e-324, 1e-250, 1e-9])
+def test_half_lives_of_next_to_nothing_forget_everything(half_life):
+    law = FrailtyLaw(0.8, half_life=half_life)
+    histories = make_histories(
+        np.full(2, 1000.0), np.array([1.0, 999.0]), np.zeros(2, int), 0.5, law.cell
+    )
+    now = np.full(2, 1000.0)
+    found = Frailties.posterior(histories, now, np.full(2, 0.8), law.fading)
+    assert_allclose(found.mean, 1.0, rtol=1e-5)
+    assert np.all(np.isfinite(found.dispersion))
 
 
 def test_permanent_frailties_have_the_gamma_posterior():

@@ -11,8 +11,9 @@ from boostr._kernels.isotonic import project_monotone
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
 
-__all__ = ["MonotoneCurves"]
+__all__ = ["REACH", "MonotoneCurves"]
 
+REACH = 100.0  # times the horizon: how far curves are continued before they stay constant
 _N_EARLY = 64  # grid points close to zero
 _N_INSIDE = 129  # evenly spaced grid points up to the horizon
 _N_BEYOND = 129  # grid points from the horizon to the reach

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.curves import MonotoneCurves
+from boostr._engine.curves import REACH, MonotoneCurves
 from boostr._engine.path_curves import PathCurves
 from boostr._engine.suffstats import put_paths_on_clock
 from boostr._engine.tree import Tree, pack_trees
@@ -20,7 +20,6 @@ from boostr.data import Trajectories
 
 __all__ = ["Ensemble", "Member"]
 
-_REACH = 100.0  # times the horizon: how far curves are continued before they stay constant
 _PARALLEL_FROM = 10_000  # individuals from which waking up threads pays
 
 
@@ -93,7 +92,7 @@ class Ensemble:
         monotone: bool = True,
     ) -> MonotoneCurves | PathCurves:
         """Return the curves of individuals with the given coefficients and sensors."""
-        ends = self.clock.read(np.array([self.horizon, _REACH * self.horizon]))
+        ends = self.clock.read(np.array([self.horizon, REACH * self.horizon]))
         if isinstance(self.basis, FittedSensorBasis):
             assert sensors is not None  # noqa: S101 - estimators have asked for them
             paths = put_paths_on_clock(sensors, self.clock)

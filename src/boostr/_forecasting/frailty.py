@@ -31,6 +31,9 @@ __all__ = [
 
 N_CELLS = 64  # of the time axis, in which fading is counted when it is fitted
 _CELLS_OF_HALF_LIFE = 8
+_MOST_PIECES = 32 * _CELLS_OF_HALF_LIFE  # of a window: 2**-32 is left of what came before
+_LEAST_CELL = 2.0**-40  # of the time axis: cells are counted in whole numbers
+_LEAST_HALF_LIFE = 1e-100  # so that rates of fading times ages are finite
 _LEAST_FADE = 2.0**-10  # of the prior: nothing is forgotten altogether
 _LEAST_VARIANCE = 1e-8  # as good as none
 _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
@@ -49,7 +52,7 @@ class FrailtyLaw:
     @property
     def fading(self) -> float:
         """Rate at which knowledge fades."""
-        return float(np.log(2.0) / self.half_life)
+        return float(np.log(2.0) / max(self.half_life, _LEAST_HALF_LIFE))
 
     @property
     def cell(self) -> float:
@@ -125,17 +128,24 @@ def sum_by_owner(owner: AnyArray, values: FloatArray, n: int) -> FloatArray:
 def cut_windows(
     owner: PositionArray, start: FloatArray, stop: FloatArray, cell: float
 ) -> Pieces:
-    """Cut windows where multiples of a length lie in them; not at all if it is infinite."""
+    """Cut windows where multiples of a length lie in them; not at all if it is infinite.
+
+    No window is cut into more than ``_MOST_PIECES``, however short they are: what lies
+    before the last ones is one piece, of which nothing is left when the window ends.
+    """
     if not np.isfinite(cell):
         return Pieces(owner, start, stop)
-    first = np.floor(start / cell).astype(np.int64)
-    counts = np.maximum(np.ceil(stop / cell).astype(np.int64) - first, 1)
+    cell = max(cell, _LEAST_CELL * float(stop.max(initial=0.0)))
+    last = np.ceil(stop / cell).astype(np.int64)
+    first = np.maximum(np.floor(start / cell).astype(np.int64), last - _MOST_PIECES)
+    counts = np.maximum(last - first, 1)
     window = np.repeat(np.arange(len(owner)), counts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     begin = (first[window] + place) * cell
+    is_first = place == 0
     return Pieces(
         owner[window],
-        np.maximum(begin, start[window]),
+        np.where(is_first, start[window], np.maximum(begin, start[window])),
         np.minimum(begin + cell, stop[window]),
     )
 

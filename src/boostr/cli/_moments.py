@@ -10,7 +10,14 @@ from boostr._validation import first_few
 from boostr.cli._files import load_polars
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
-__all__ = ["could_be_flags", "could_be_times", "read_flags", "read_moment", "read_moments"]
+__all__ = [
+    "could_be_flags",
+    "could_be_times",
+    "is_date",
+    "read_flags",
+    "read_moment",
+    "read_moments",
+]
 
 _DAY = "%Y-%m-%d"
 # Formats of one family may be mixed in a column.
@@ -113,6 +120,15 @@ def read_moment(text: str, what: str) -> float | datetime:
             f"{what} must be a number or a date, but it is {text!r}.\n\n"
             "Hint: write dates as 2024-01-31 or 2024-01-31T12:00:00."
         ) from error
+
+
+def is_date(text: str) -> bool:
+    """Tell whether an option is a date, and not a number or anything else."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_compact(column: Any) -> bool:

@@ -15,9 +15,11 @@ from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
 from boostr.cli._guess import guess_id, guess_sample_columns
 from boostr.cli._matching import as_keys, check_same
-from boostr.cli._moments import read_moments
+from boostr.cli._moments import is_date, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._origins import counts_from_elsewhere, name_origin
+from boostr.data._times import INDIVIDUAL
 from boostr.estimators._outlook import find_origin, had_costs
 from boostr.exceptions import (
     BoostrError,
@@ -134,12 +136,20 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
 
 
 def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
-    """Return a time that was given as an option, on the axis of the histories."""
-    if y.origin is not None:
+    """Return a time that was given as an option, on the axis of the histories.
+
+    Where each individual has its own origin it may be a date, or a time since it.
+    """
+    if y.origin is not None or (y.origins is not None and is_date(text)):
         return text
     try:
         return float(text)
     except ValueError as error:
+        if y.origins is not None:
+            raise InvalidParameterError(
+                f"{option} must be a date, or a time since each one's own start, but it is "
+                f"{text!r}.\n\nHint: write dates as 2024-01-31 or 2024-01-31T12:00:00."
+            ) from error
         raise InvalidParameterError(
             f"{option} must be a number, as the times of events are, but it is {text!r}."
             f"\n\nHint: follow-up ends between {y.end.min():g} and {y.end.max():g}."
@@ -156,12 +166,17 @@ def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
             f"{known.unit or 'plain numbers'}.\n\n"
             "Hint: --unit; dates where there were dates, numbers where there were numbers."
         )
-    has_origins = y.origin is not None and known.origin is not None
-    if has_origins and y.origin != known.origin:
+    if known.origin is not None:
+        trained, differs = str(known.origin), counts_from_elsewhere(y, known.origin)
+    else:
+        trained = known.reading.get("origin") or ""
+        differs = trained == INDIVIDUAL and y.origin is not None
+    if differs:
+        words = "each one's own start" if trained == INDIVIDUAL else trained
         raise InvalidEventsError(
             "Events must count time from the origin of training, but they count from "
-            f"{y.origin} and training counted from {known.origin}.\n\n"
-            f"Hint: leave --origin out, or say --origin {known.origin}."
+            f"{name_origin(y)} and training counted from {words}.\n\n"
+            f"Hint: leave --origin out, or say --origin {trained}."
         )
     if y.origin is not None and not (known.reading.get("origin") or given.get("origin")):
         say(

@@ -11,7 +11,7 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import Panel
 from boostr.data._frames import make_table
-from boostr.data._times import MICROSECONDS, to_stamps
+from boostr.data._origins import as_moments
 from boostr.estimators._outlook import Present
 
 __all__ = ["make_forecast_table"]
@@ -33,9 +33,9 @@ def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArr
 def _moments(present: Present) -> AnyArray:
     """Return the presents, as time stamps where histories have them."""
     target = present.target
-    if target is None or target.origin is None or target.time_unit not in MICROSECONDS:
+    if target is None:
         return present.now
-    return to_stamps(present.now, target.origin, target.time_unit)
+    return as_moments(target, slice(None), present.now)
 
 
 def _backend(X: Any) -> str | None:

@@ -62,6 +62,7 @@ def draw_histories(
         id_name=known.id_name,
         time_unit=known.time_unit,
         origin=known.origin,
+        origins=None if known.origins is None else known.origins[rows],
         has_costs=known.has_costs,
     )
 

@@ -21,6 +21,7 @@ from boostr.inspection._model import (
     split_sensors,
     time_unit,
 )
+from boostr.inspection._times import check_grid
 
 __all__ = ["IndividualConvergence", "individual_convergence"]
 
@@ -144,7 +145,7 @@ def individual_convergence(
     sensors = _read_sensors(fitted, given, place)
     stages = _choose_stages(n_trees, fitted.ensemble_.n_rounds)
     history = events[place]
-    grid = _check_times(times, float(history.end[0]))
+    grid = check_grid(times, np.linspace(0.0, float(history.end[0]), _N_TIMES))
     return IndividualConvergence(
         n_trees=stages,
         times=grid,
@@ -196,17 +197,6 @@ def _choose_stages(n_trees: ArrayLike | None, n_rounds: int) -> OffsetArray:
                 f"trees of the model, but they are {n_trees!r}."
             )
     return np.union1d(wanted, [n_rounds]).astype(np.int64)
-
-
-def _check_times(times: ArrayLike | None, end: float) -> FloatArray:
-    if times is None:
-        return np.linspace(0.0, end, _N_TIMES)
-    grid = np.unique(np.asarray(times, dtype=np.float64))
-    if grid.size and np.isfinite(grid).all() and grid[0] >= 0.0:
-        return grid
-    raise InvalidParameterError(
-        "`times` must be finite and not negative, but they are not, or there are none."
-    )
 
 
 def _add_up(

@@ -25,6 +25,7 @@ from boostr.inspection._model import (
     time_unit,
 )
 from boostr.inspection._sensor_effect import check_n_grid
+from boostr.inspection._times import check_grid
 
 __all__ = ["FeatureInteraction", "feature_interaction"]
 
@@ -143,7 +144,7 @@ def feature_interaction(
             "An average needs individuals, but `X` is missing.\n\n"
             "Hint: feature_interaction(…, X=X, average=True)."
         )
-    moments = _check_times(fitted, times)
+    moments = check_grid(times, np.array([0.5, 1.0]) * fitted.horizon_)
     grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
     others = rows if average and rows is not None else typical_values(fitted, rows)[None]
     return FeatureInteraction(
@@ -156,17 +157,6 @@ def feature_interaction(
             [_map_at(fitted, others, columns, grids, moment) for moment in moments]
         ),
         time_unit=time_unit(fitted),
-    )
-
-
-def _check_times(model: FittedModel, times: ArrayLike | None) -> FloatArray:
-    if times is None:
-        return np.array([0.5, 1.0]) * model.horizon_
-    moments = np.unique(np.asarray(times, dtype=np.float64))
-    if moments.size and np.isfinite(moments).all() and moments[0] >= 0.0:
-        return moments
-    raise InvalidParameterError(
-        f"`times` must be finite and not negative, but they are {times!r}."
     )
 
 

@@ -13,7 +13,6 @@ from boostr.data import Trajectories
 from boostr.data._frames import make_table
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._feature_grid import make_grid, name_values
-from boostr.inspection._feature_interaction import _check_times
 from boostr.inspection._individuals import find_ids, read_sensors
 from boostr.inspection._model import (
     FittedModel,
@@ -25,6 +24,7 @@ from boostr.inspection._model import (
     time_unit,
 )
 from boostr.inspection._sensor_effect import check_n_grid
+from boostr.inspection._times import check_grid
 
 __all__ = ["PartialDependence", "partial_dependence"]
 
@@ -188,7 +188,7 @@ def partial_dependence(
     table, given = split_sensors(X, Z)
     rows = read_features(fitted, table)
     sensors = read_sensors(fitted, given, "partial_dependence")
-    moments = _check_times(fitted, times)
+    moments = check_grid(times, np.array([0.5, 1.0]) * fitted.horizon_)
     grid = make_grid(fitted, rows, column, check_n_grid(n_grid))
     average = np.empty((len(grid), len(moments)))
     individual = np.empty((len(rows), *average.shape)) if kind == "individual" else None

@@ -15,6 +15,7 @@ from boostr._typing import BoolArray, FloatArray, IndexArray
 from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._model import FittedModel, check_model, time_unit
+from boostr.inspection._times import check_grid
 
 __all__ = ["TreePartition", "read_categories", "read_thresholds", "tree_partition"]
 
@@ -159,7 +160,7 @@ def tree_partition(
     fitted = check_model(model)
     own = _find_member(fitted, member)
     found = own.trees[_check_place(tree, len(own.trees), "tree", "trees")]
-    grid = _check_times(fitted, times)
+    grid = check_grid(times, np.linspace(0.0, fitted.horizon_, _N_TIMES))
     nodes = found.nodes
     is_split = nodes.feature >= 0
     left = np.where(is_split, nodes.left_child, -1).astype(np.int32)
@@ -206,17 +207,6 @@ def _check_place(place: Any, n: int, name: str, plural: str) -> int:
     raise InvalidParameterError(
         f"`{name}` must be a position among {n} {plural}, but it is {place!r}.\n\n"
         "Hint: positions begin with 0."
-    )
-
-
-def _check_times(model: FittedModel, times: ArrayLike | None) -> FloatArray:
-    if times is None:
-        return np.linspace(0.0, model.horizon_, _N_TIMES)
-    grid = np.unique(np.asarray(times, dtype=np.float64))
-    if grid.size and np.isfinite(grid).all() and grid[0] >= 0.0:
-        return grid
-    raise InvalidParameterError(
-        "`times` must be finite and not negative, but they are not, or there are none."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinMapper
+from boostr._engine.curves import REACH
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr.basis import (
     CalendarClock,
@@ -42,7 +43,6 @@ __all__ = ["BASIS", "CLOCK", "check_reach"]
 _MANY = 2**31 - 1
 _MAX_ORDER = 64
 _MAX_BINS = 255
-_REACH = 100.0  # times the horizon, to which ensembles continue curves
 
 CLOCK = instance(CalendarClock, OperationalClock, words="CalendarClock or OperationalClock")
 _TIME_BASIS = instance(PowerBasis, PiecewiseBasis, words="PowerBasis or PiecewiseBasis")
@@ -84,7 +84,7 @@ def check_reach(clock: Clock, horizon: float) -> None:
     Straight lines take the place of the clock's own smooth ones between its knots, which
     are in the same bounds: this needs no other package, whose import would take long.
     """
-    times = np.array([horizon, _REACH * horizon])
+    times = np.array([horizon, REACH * horizon])
     if isinstance(clock, OperationalClock):
         log_times, log_counts = clock.log_times, clock.log_counts
         moments = np.log(np.maximum(times - clock.origin, 0.0))
