@@ -4,7 +4,8 @@
     python -m benchmarks.cluster --individuals 200000 --trees 10 --repetitions 1
 
 Statistics and bins are made where they stay, so that reading is not timed. Traffic is what
-workers send by Dask's own counters: histograms, tree by tree.
+the machine has sent to itself by the counters of Dask's monitor, which see everything: run
+this alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from boostr._engine.selection import Task, grow
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray
+from boostr.basis import PowerBasis
 from boostr.data import RecurrentEvents
 from boostr.estimators import BoostR
 from boostr.estimators._extent import Extent
@@ -43,11 +45,13 @@ class Recipe:
     n_features: int
 
     @classmethod
-    def draw(cls, n_features: int) -> Recipe:
+    def draw(cls, n_features: int, n_terms: int = 2) -> Recipe:
         features, events = draw_part(0, 20_000, n_features)
         everybody = np.ones(len(events), dtype=np.bool_)
         data = TrainingData(features, events, np.ones(len(events)), None, everybody)
-        plan = plan_statistics(vars(BoostR()), data, data, Extent.of(events, None))
+        exponents = tuple(1.0 + 0.5 * term for term in range(n_terms))
+        params = vars(BoostR(leaf=PowerBasis(exponents)))
+        plan = plan_statistics(params, data, data, Extent.of(events, None))
         return cls(plan, BinMapper.from_quantiles(features, 255), n_features)
 
     def compute(self, part: int, n: int) -> LocalCohort:
@@ -123,12 +127,17 @@ def warm_up(task: Task) -> None:
 
 
 def count_bytes(client: Any) -> int:
-    """Return what all workers have sent so far."""
+    """Return what the machine has received so far, as the workers' monitors know it.
+
+    Workers are on one machine, and so read the same counters: one of them is asked.
+    """
 
     def read(dask_worker: Any) -> int:
-        return int(dask_worker.transfer_outgoing_bytes_total)
+        monitor = dask_worker.monitor
+        monitor.update()
+        return int(monitor._last_net_io_counters.bytes_recv)
 
-    return int(sum(client.run(read).values()))
+    return int(max(client.run(read).values()))
 
 
 def measure_traffic(client: Any, task: Task) -> float:
@@ -195,26 +204,53 @@ def scale_weakly(recipe: Recipe, n: int, n_trees: int, repetitions: int) -> list
     return [f"{n:,}", *shown, f"{efficiency:.0%}"]
 
 
+def measure_growth(n: int, n_trees: int, repetitions: int) -> list[list[str]]:
+    """Time one thread with more of one thing at a time: individuals, features, terms."""
+    base = {"n": n, "p": 20, "P": 2}
+    varied = {
+        "n": [n // 4, n // 2, n, 2 * n],
+        "p": [5, 10, 20, 40],
+        "P": [1, 2, 3, 4],
+    }
+    rows = []
+    for name, values in varied.items():
+        for value in values:
+            size = base | {name: value}
+            recipe = Recipe.draw(size["p"], size["P"])
+            cohort = gather(recipe, size["n"], 1)
+            task = make_task(recipe, cohort, n_trees, 1)
+            warm_up(task)
+            seconds = alternate({"one": partial(boost, task)}, repetitions)["one"]
+            per_tree = float(np.median(seconds)) / n_trees
+            record("cluster.jsonl", varied=name, **size, seconds_per_tree=per_tree)
+            rows.append([name, *(f"{size[key]:,}" for key in size), f"{per_tree:.3f}"])
+            print("; ".join(rows[-1]), flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--individuals", type=int, default=2_000_000)
     parser.add_argument("--features", type=int, default=20)
     parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--only", choices=["compare", "weak"])
+    parser.add_argument("--only", choices=["compare", "weak", "growth"])
     asked = parser.parse_args()
     recipe = Recipe.draw(asked.features)
     n, n_trees = asked.individuals, asked.trees
-    if asked.only != "weak":
+    if asked.only in {None, "compare"}:
         rows = []
         for size in (n // 4, n // 2, n):
             rows += compare(recipe, size, n_trees, asked.repetitions)
         header = ["individuals", "two workers, s", "two threads, s", "ratio"]
         print(format_table([*header, "MB sent a tree", "largest gap of a value"], rows))
-    if asked.only != "compare":
+    if asked.only in {None, "weak"}:
         row = scale_weakly(recipe, n // 2, n_trees, asked.repetitions)
         header = ["individuals a worker", "one worker, s", "two workers, s", "efficiency"]
         print(format_table(header, [row]))
+    if asked.only in {None, "growth"}:
+        rows = measure_growth(n // 4, max(2, n_trees // 5), asked.repetitions)
+        print(format_table(["varied", "n", "p", "P", "seconds a tree"], rows))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Gradient boosted trees for recurrent events: how many, and when."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from boostr import basis, datasets, inspection, io, metrics, plotting, simulate, tuning
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction
@@ -32,3 +35,11 @@ __all__ = [
     "simulate",
     "tuning",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import `boostr.dask` when it is first used: it is heavy, and optional."""
+        if name == "dask":
+            return importlib.import_module("boostr.dask")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

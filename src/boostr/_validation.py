@@ -136,10 +136,13 @@ def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEve
     Hint: drop them.
     """
     positions = np.flatnonzero(culprits) if culprits.dtype == bool else np.unique(culprits)
-    return InvalidEventsError(
+    named = ids[positions[: N_NAMED + 1]]
+    error = InvalidEventsError(
         f"{rule}, but this does not hold for {positions.size} of {ids.size} "
-        f"individuals (ids {first_few(ids[positions[: N_NAMED + 1]])}).\n\nHint: {hint}"
+        f"individuals (ids {first_few(named)}).\n\nHint: {hint}"
     )
+    error.ids = named
+    return error
 
 
 def check_ids_match(X: Any, y: Identified) -> None:

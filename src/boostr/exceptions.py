@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "BoostrError",
     "InterruptedFitError",
@@ -19,6 +21,8 @@ __all__ = [
 
 class BoostrError(Exception):
     """Base of all errors that boostr raises on purpose."""
+
+    ids: Any = None  # of the first individuals that break a rule, where it is known whose
 
 
 class InvalidEventsError(BoostrError, ValueError):

@@ -3,7 +3,7 @@ import sys
 
 HEAVY = [
     *("matplotlib", "pandas", "polars", "tqdm", "pyarrow", "scipy.interpolate"),
-    *("typer", "rich", "jinja2", "plotly"),
+    *("typer", "rich", "jinja2", "plotly", "dask", "distributed"),
 ]
 # scikit-learn imports pandas by itself where it is installed: look at what comes on top.
 CODE = f"""

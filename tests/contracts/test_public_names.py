@@ -12,6 +12,7 @@ ROOMS = [
     "boostr.baselines",
     "boostr.basis",
     "boostr.cli",
+    "boostr.dask",
     "boostr.data",
     "boostr.datasets",
     "boostr.estimators",

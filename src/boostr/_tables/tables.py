@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidFeaturesError
 
-__all__ = ["check_rows", "check_table", "is_frame", "to_matrix"]
+__all__ = ["check_one_row_each", "check_rows", "check_table", "is_frame", "to_matrix"]
 
 
 def is_frame(table: Any) -> bool:
@@ -37,12 +38,17 @@ def check_table(X: Any) -> Any:
 def check_rows(y: object, n_rows: int, hint: str) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
     events = check_target(y)
+    check_one_row_each(events, n_rows, hint)
+    return events
+
+
+def check_one_row_each(events: Sized, n_rows: int, hint: str) -> None:
+    """Refuse histories that are not as many as rows of features."""
     if len(events) != n_rows:
         raise InvalidFeaturesError(
             f"`X` must have one row per individual, but it has {n_rows} rows for "
             f"{len(events)} individuals.\n\nHint: {hint}"
         )
-    return events
 
 
 def to_matrix(table: Any, hint: str) -> FloatArray:

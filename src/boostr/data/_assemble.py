@@ -32,6 +32,7 @@ class Records:
     id_name: str | None = None
     time_unit: str | None = None
     origin: np.datetime64 | None = None
+    origins: AnyArray | None = None  # (n,) datetime64[us]
 
 
 def assemble(records: Records) -> dict[str, Any]:
@@ -88,6 +89,7 @@ def assemble(records: Records) -> dict[str, Any]:
         "id_name": records.id_name,
         "time_unit": records.time_unit,
         "origin": records.origin,
+        "origins": records.origins,
     }
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data._events import RecurrentEvents
 from boostr.data._flat import offsets_of, owners_of
-from boostr.data._times import MICROSECONDS, as_stamp, to_numbers
+from boostr.data._origins import find_origins
+from boostr.data._times import as_stamp, to_numbers
 from boostr.data._trajectories import Trajectories
 from boostr.exceptions import InvalidParameterError
 
@@ -38,6 +39,7 @@ def clip(
         window_stop=end[is_seen],
         window_offsets=offsets_of(n_windows[rows]),
         ids=y.ids[rows],
+        origins=None if y.origins is None else y.origins[rows],
     )
     return part, rows
 
@@ -54,28 +56,32 @@ def clip_sensors(sensors: Trajectories, stop: FloatArray) -> Trajectories:
 
 
 def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
-    """Return one time per individual, on the axis of the histories."""
-    values = _read_stamps(y, time, name)
-    if values.ndim > 1 or values.size not in {1, len(y)} or np.isnan(values).any():
+    """Return one time per individual, on the axis of the histories.
+
+    Time stamps are counted from the origin, or from each individual's own.
+    """
+    given: AnyArray = np.asarray(time)
+    is_number = given.dtype.kind in "fiu"
+    is_missing = is_number and np.isnan(given).any()
+    if given.ndim > 1 or given.size not in {1, len(y)} or is_missing:
         raise InvalidParameterError(
             f"`{name}` must be one time, or one for each of the {len(y)} individuals, and "
-            f"none may be missing, but its shape is {values.shape}."
+            f"none may be missing, but its shape is {given.shape}."
         )
-    return np.broadcast_to(values.ravel(), (len(y),)).copy()
+    values = given.ravel().astype(np.float64) if is_number else _read_stamps(y, time, name)
+    return np.broadcast_to(values, (len(y),)).copy()
 
 
 def _read_stamps(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
-    """Return times as numbers; time stamps are counted from the origin."""
-    given: AnyArray = np.asarray(time)
-    if given.dtype.kind in "fiu":
-        return given.astype(np.float64)
-    if y.origin is None or y.time_unit not in MICROSECONDS:
+    """Return time stamps, one or one per individual, as numbers."""
+    since = find_origins(y)
+    if since is None:
         raise InvalidParameterError(
             f"`{name}` must be a number, or one per individual, but it is {time!r} and the "
             "histories do not count time from a known date.\n\n"
             "Hint: RecurrentEvents.from_long reads tables of time stamps."
         )
     stamps = np.array(
-        [as_stamp(moment, name) for moment in given.ravel()], "datetime64[us]"
+        [as_stamp(moment, name) for moment in np.asarray(time).ravel()], "datetime64[us]"
     )
-    return to_numbers(stamps.reshape(given.shape), y.origin, y.time_unit)
+    return to_numbers(stamps, since, y.time_unit)

@@ -114,8 +114,12 @@ def factor(column: Column) -> tuple[AnyArray, OffsetArray]:
     values = column.to_numpy()
     _check_ids_known(column, values)
     if values.dtype.kind != "O":
-        ids, owner = np.unique(values, return_inverse=True)
-        return ids, owner.astype(np.int64, copy=False)
+        if not (values[1:] >= values[:-1]).all():
+            ids, owner = np.unique(values, return_inverse=True)
+            return ids, owner.astype(np.int64, copy=False)
+        is_first = np.ones(values.size, dtype=bool)  # tables often come sorted
+        np.not_equal(values[1:], values[:-1], out=is_first[1:])
+        return values[is_first], np.cumsum(is_first) - 1
     rows = values.tolist()
     try:
         names = sorted(set(rows))

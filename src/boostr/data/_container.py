@@ -13,6 +13,7 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data._flat import gather, offsets_of, owners_of
 from boostr.data._indexing import count_of
 from boostr.data._individuals import IndividualArray, Wording, check_parts, join_ids
+from boostr.data._origins import join_origins
 from boostr.data._times import name_unit
 from boostr.exceptions import InvalidEventsError, TargetTypeError
 
@@ -43,6 +44,7 @@ class EventContainer(IndividualArray):
     id_name: str | None = None
     time_unit: str | None = None
     origin: np.datetime64 | None = None
+    origins: AnyArray | None = None  # (n,) datetime64[us]
 
     @property
     def start(self) -> FloatArray:
@@ -85,6 +87,7 @@ class EventContainer(IndividualArray):
             window_stop=self.window_stop[windows],
             window_offsets=window_offsets,
             ids=self.ids[index],
+            origins=None if self.origins is None else self.origins[index],
         )
 
     def _entries(self) -> Iterator[AnyArray]:
@@ -113,8 +116,8 @@ class EventContainer(IndividualArray):
         Returns
         -------
         bool
-            Whether ids, events, costs, windows, unit and origin all agree. The name of
-            the id column does not count.
+            Whether ids, events, costs, windows, unit and origins all agree. The name
+            of the id column does not count.
 
         Examples
         --------
@@ -125,7 +128,7 @@ class EventContainer(IndividualArray):
         """
         if not isinstance(other, EventContainer):
             return False
-        arrays = ("ids", "event_offsets", "times", "costs")
+        arrays = ("ids", "event_offsets", "times", "costs", "origins")
         windows = ("window_offsets", "window_start", "window_stop")
         return (self.time_unit, self.origin) == (other.time_unit, other.origin) and all(
             np.array_equal(getattr(self, name), getattr(other, name))
@@ -139,7 +142,8 @@ class EventContainer(IndividualArray):
         Parameters
         ----------
         parts : sequence of RecurrentEvents
-            At least one; all in the same unit and from the same origin.
+            At least one; all in the same unit and from the same origin. Origins of the
+            individuals' own are kept if all parts have them.
 
         Returns
         -------
@@ -163,7 +167,10 @@ class EventContainer(IndividualArray):
             counts = [np.diff(getattr(part, name)) for part in parts]
             joined[name] = offsets_of(np.concatenate(counts))
         return parts[0]._with(
-            **joined, **join_ids(parts), has_costs=any(part.has_costs for part in parts)
+            **joined,
+            **join_ids(parts),
+            has_costs=any(part.has_costs for part in parts),
+            origins=join_origins([part.origins for part in parts]),
         )
 
 

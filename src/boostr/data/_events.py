@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from boostr.data._assemble import assemble
 from boostr.data._container import EventContainer
 from boostr.data._frames import read_long, read_start_stop, write_long, write_start_stop
+from boostr.data._scan_events import EventScans
 from boostr.data._sequences import read_flat, read_lists, read_wide
 
 
-class RecurrentEvents(EventContainer):
+class RecurrentEvents(EventScans, EventContainer):
     """Event histories of many individuals, sliceable like a 1-D array.
 
     Every individual is observed on one or more windows ``(start, stop]``, and has
@@ -47,6 +48,8 @@ class RecurrentEvents(EventContainer):
         Unit of the times: "s", "min", "h", "D", "W", or whatever the user called it.
     origin : numpy.datetime64 or None
         Moment of time 0, if the times were time stamps with a common origin.
+    origins : (n,) datetime64[us] array or None
+        Moment of time 0 of each, if they were time stamps with ``origin="individual"``.
 
     See Also
     --------
@@ -339,7 +342,7 @@ class RecurrentEvents(EventContainer):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "time", "event" and, if costs were
-            given, "cost". Times are time stamps if the origin is known.
+            given, "cost". Times are time stamps if origins are known.
             ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
             the same histories, sorted by id.
 
@@ -372,7 +375,7 @@ class RecurrentEvents(EventContainer):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "stop", "event" and, if costs were
-            given, "cost". Times are time stamps if the origin is known.
+            given, "cost". Times are time stamps if origins are known.
             ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
             gives the same histories, sorted by id.
 

@@ -17,22 +17,15 @@ from boostr.data._columns import (
     Frame,
     as_frame,
     check_columns,
-    factor,
     read_flags,
     read_moments,
     read_numbers,
 )
 from boostr.data._flat import owners_of
-from boostr.data._times import (
-    INDIVIDUAL,
-    as_stamp,
-    common_kind,
-    resolve_origin,
-    resolve_unit,
-    to_numbers,
-    to_stamps,
-)
-from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.data._origins import as_moments, measure
+from boostr.data._path_order import find_owners
+from boostr.data._times import as_stamp
+from boostr.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from boostr.data._container import EventContainer
@@ -66,7 +59,7 @@ def read_long(
     start_column = start if isinstance(start, str) else None
     frame = as_frame(df)
     check_columns(frame, columns | {"start": start_column}, df)
-    ids, owner = factor(_column(frame, columns, "id"))
+    ids, owner = find_owners(_column(frame, columns, "id"))
     is_event = read_flags(_column(frame, columns, "event"), owner, ids)
     is_end = ~is_event
     _check_one_end(is_end, owner, ids)
@@ -74,7 +67,7 @@ def read_long(
     if start is not None:
         moments["start"] = _read_start(frame, start, moments["time"])
         _check_constant(moments["start"], is_end, owner, ids)
-    numbers, clock = _measure(moments, owner, unit=unit, origin=origin)
+    numbers, clock = measure(moments, owner, unit=unit, origin=origin)
     entry = numbers["start"][is_end] if start is not None else np.zeros(ids.size)
     return Records(
         times=numbers["time"][is_event],
@@ -111,12 +104,12 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
     """
     frame = as_frame(df)
     check_columns(frame, columns, df)
-    ids, owner = factor(_column(frame, columns, "id"))
+    ids, owner = find_owners(_column(frame, columns, "id"))
     is_event = read_flags(_column(frame, columns, "event"), owner, ids)
     moments = {
         role: read_moments(_column(frame, columns, role)) for role in ("start", "stop")
     }
-    numbers, clock = _measure(moments, owner, unit=unit, origin=origin)
+    numbers, clock = measure(moments, owner, unit=unit, origin=origin)
     return Records(
         times=numbers["stop"][is_event],
         event_owner=owner[is_event],
@@ -159,7 +152,10 @@ def write_long(y: EventContainer, backend: str | None) -> Any:
     end_rows = y.event_offsets[1:] + np.arange(n)
     owner = np.repeat(np.arange(n), y.n_events + 1)
     times = _scatter(event_rows, y.times, end_rows, y.end)
-    columns = {"start": _stamped(y, y.start[owner]), "time": _stamped(y, times)}
+    columns = {
+        "start": as_moments(y, owner, y.start[owner]),
+        "time": as_moments(y, owner, times),
+    }
     costs = _scatter(event_rows, y.costs, end_rows, np.zeros(n))
     flags = _scatter(event_rows, np.ones(y.times.size), end_rows, np.zeros(n)) == 1
     return _table(y, owner, columns, flags, costs, backend)
@@ -195,7 +191,7 @@ def write_start_stop(y: EventContainer, backend: str | None) -> Any:
     start = y.window_start[window]
     goes_on: BoolArray = window[1:] == window[:-1]
     start[1:][goes_on] = stop[:-1][goes_on]
-    columns = {"start": _stamped(y, start), "stop": _stamped(y, stop)}
+    columns = {"start": as_moments(y, owner, start), "stop": as_moments(y, owner, stop)}
     return _table(y, owner, columns, ~is_stop[keep], costs, backend)
 
 
@@ -263,52 +259,6 @@ def _check_constant(
         )
 
 
-def _measure(
-    moments: dict[str, AnyArray], owner: OffsetArray, *, unit: str | None, origin: Any
-) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    """Turn times of any kind into numbers since the origin."""
-    kind = common_kind({role: values.dtype.kind for role, values in moments.items()})
-    time_unit = resolve_unit(unit, kind)
-    since = _since(moments, owner, kind, origin)
-    common = since if kind == "M" and not _is_individual(origin) else None
-    numbers = {role: to_numbers(v, since, time_unit) for role, v in moments.items()}
-    return numbers, {"time_unit": time_unit, "origin": common}
-
-
-def _is_individual(origin: Any) -> bool:
-    """Tell whether each individual has its own origin."""
-    return isinstance(origin, str) and origin == INDIVIDUAL
-
-
-def _since(moments: dict[str, AnyArray], owner: OffsetArray, kind: str, origin: Any) -> Any:
-    """Find time 0, in common or for every row."""
-    if "start" not in moments and (
-        _is_individual(origin) or (kind == "M" and origin is None)
-    ):
-        raise InvalidEventsError(
-            "The start of follow-up must be known to count time from it, but the table "
-            "has only events and ends.\n\n"
-            "Hint: give the entry as start=…, a column or a time stamp, or the moment "
-            "at which follow-up started for all as origin='2024-01-31'."
-        )
-    if _is_individual(origin):
-        return _first_start(moments["start"], owner)[owner]
-    if kind == "M":
-        return resolve_origin(origin, np.concatenate(list(moments.values())))
-    if origin is not None:
-        raise InvalidParameterError(
-            f"`origin` must be None or 'individual' unless times are time stamps, but it "
-            f"is {origin!r}.\n\nHint: subtract the origin from the times in the table."
-        )
-    return None
-
-
-def _first_start(start: AnyArray, owner: OffsetArray) -> AnyArray:
-    """Find the earliest start of every individual."""
-    order = np.lexsort((start, owner))
-    return start[order][np.flatnonzero(np.diff(owner[order], prepend=-1))]
-
-
 def _read_costs(
     frame: Frame,
     name: str | None,
@@ -352,13 +302,6 @@ def _scatter(
     out[event_rows] = events
     out[end_rows] = ends
     return out
-
-
-def _stamped(y: EventContainer, times: FloatArray) -> AnyArray:
-    """Give times as the user knew them."""
-    if y.origin is None or y.time_unit is None:
-        return times
-    return to_stamps(times, y.origin, y.time_unit)
 
 
 def _table(

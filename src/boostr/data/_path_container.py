@@ -332,9 +332,10 @@ class PathContainer(IndividualArray):
         parts = list(parts)
         check_parts(parts, PathContainer)
         _check_alike(parts)
-        parts = [part.select(parts[0].names) for part in parts]
-        united = unite_categories([part._categorical() for part in parts])
-        parts = [part.encode(united) for part in parts]
+        if len({(part.names, part.categories) for part in parts}) > 1:
+            parts = [part.select(parts[0].names) for part in parts]
+            united = unite_categories([part._categorical() for part in parts])
+            parts = [part.encode(united) for part in parts]
         return parts[0]._with(
             times=np.concatenate([part.times for part in parts]),
             values=np.concatenate([part.values for part in parts], axis=1),

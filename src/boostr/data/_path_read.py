@@ -156,12 +156,14 @@ def _read_ids(column: Column, ids: Any) -> Runs:
             )
         strangers = [id_ for id_ in runs.ids.tolist() if id_ not in position]
         if strangers:
-            raise InvalidSensorsError(
+            error = InvalidSensorsError(
                 f"Samples must be of individuals in `ids`, but {len(strangers)} of "
                 f"{runs.ids.size} individuals of the table are not (ids "
                 f"{first_few(strangers)}).\n\n"
                 "Hint: drop their rows, for instance df[df[id].isin(y.ids)]."
             )
+            error.ids = strangers[:5]
+            raise error
         places = np.array([position[id_] for id_ in runs.ids.tolist()], dtype=np.int64)
         runs = Runs(starts=runs.starts, owner=places[runs.owner], ids=wanted)
     if runs.ids.size == 0:

@@ -56,7 +56,7 @@ def open_source(source: Any) -> TableSource:
     ['day']
     """
     if isinstance(source, (str, Path)):
-        return _open_parquet(_find_files(Path(source)), source)
+        return _open_parquet(find_files(Path(source)), source)
     try:
         frame = nw.from_native(source, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -74,8 +74,19 @@ def open_source(source: Any) -> TableSource:
     )
 
 
-def _find_files(path: Path) -> list[Path]:
-    """List the Parquet files that a path stands for, sorted by name."""
+def find_files(path: Path) -> list[Path]:
+    """List the Parquet files that a path stands for, sorted by name.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder that is searched to the bottom.
+
+    Returns
+    -------
+    list of Path
+        At least one.
+    """
     if not path.exists():
         raise InvalidParameterError(
             f"The Parquet file must exist, but there is nothing at {str(path)!r}.\n\n"

@@ -58,7 +58,10 @@ def refuse(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidSe
     <BLANKLINE>
     Hint: drop them.
     """
-    return InvalidSensorsError(*blame(rule, ids, culprits, hint).args)
+    found = blame(rule, ids, culprits, hint)
+    error = InvalidSensorsError(*found.args)
+    error.ids = found.ids
+    return error
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

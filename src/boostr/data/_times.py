@@ -171,15 +171,15 @@ def to_numbers(values: AnyArray, origin: Any, unit: str | None) -> FloatArray:
     return np.asarray(shifted, dtype=np.float64)
 
 
-def to_stamps(times: FloatArray, origin: np.datetime64, unit: str) -> AnyArray:
+def to_stamps(times: FloatArray, origin: Any, unit: str) -> AnyArray:
     """Turn numbers back into time stamps.
 
     Parameters
     ----------
     times : (k,) float64 array
         Times since the origin.
-    origin : numpy.datetime64
-        Moment of time 0.
+    origin : numpy.datetime64 or (k,) datetime64 array
+        Moment of time 0, or one for each time.
     unit : str
         Unit of the times.
 

@@ -15,9 +15,10 @@ from boostr.data._path_flat import Given, read_arrays
 from boostr.data._path_read import read_table
 from boostr.data._path_source import open_source
 from boostr.data._path_write import write_samples
+from boostr.data._scan_trajectories import TrajectoryScans
 
 
-class Trajectories(MemoryTransforms):
+class Trajectories(TrajectoryScans, MemoryTransforms):
     """Sensor series of many individuals, sliceable like a 1-D array.
 
     Sensors are sampled at times that may differ between individuals and between sensors.

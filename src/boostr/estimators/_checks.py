@@ -14,16 +14,24 @@ from boostr._validation import as_times, check_window_order, first_few, spread_t
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_length", "check_rows", "check_spread", "check_times", "check_window"]
+ROWS_HINT = (
+    "static features go into one row each; rows of a long table of events are not "
+    "individuals."
+)
+
+__all__ = [
+    "ROWS_HINT",
+    "check_length",
+    "check_rows",
+    "check_spread",
+    "check_times",
+    "check_window",
+]
 
 
 def check_rows(y: object, n_rows: int) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
-    hint = (
-        "static features go into one row each; rows of a long table of events are not "
-        "individuals."
-    )
-    return tables.check_rows(y, n_rows, hint)
+    return tables.check_rows(y, n_rows, ROWS_HINT)
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:

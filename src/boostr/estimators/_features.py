@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr._validation import first_few, is_missing
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
-__all__ = ["FeatureEncoder", "check_table"]
+__all__ = ["FeatureEncoder", "check_table", "choose_categorical", "count_categories"]
 
 _MAX_CATEGORIES = 254
 _HINT = "name such columns in `categorical_features`, or use a DataFrame."
@@ -33,14 +34,19 @@ class FeatureEncoder(KnownColumns):
     @classmethod
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
         """Find the categorical columns of a table or array and their categories."""
-        columns = _split_columns(X)
-        names = tuple(columns)
-        chosen = _choose_categorical(X, names, categorical_features)
+        chosen = choose_categorical(X, categorical_features)
+        return cls.from_counts(count_categories(X, chosen), len(X))
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[str, Counter[Any] | None], n: int
+    ) -> FeatureEncoder:
+        """Choose categories by the numbers of individuals that have them, of ``n``."""
         categories = tuple(
-            _list_categories(name, values) if is_categorical else None
-            for (name, values), is_categorical in zip(columns.items(), chosen, strict=True)
+            None if known is None else _list_categories(name, known, n)
+            for name, known in counts.items()
         )
-        return cls(names, categories)
+        return cls(tuple(counts), categories)
 
     def transform(self, X: Any) -> FloatArray:
         """Return all columns as numbers, missing values as NaN."""
@@ -58,6 +64,28 @@ class FeatureEncoder(KnownColumns):
         return out
 
 
+def choose_categorical(X: Any, asked: Any) -> list[bool]:
+    """Tell which columns of a table or array are categorical."""
+    names = tuple(map(str, X.columns)) if is_frame(X) else _name_columns(X)
+    return _choose_categorical(X, names, asked)
+
+
+def count_categories(
+    X: Any, is_categorical: Sequence[bool]
+) -> dict[str, Counter[Any] | None]:
+    """Count individuals by category, for every categorical column; None for numbers."""
+    return {
+        name: _count_known(values) if is_category else None
+        for (name, values), is_category in zip(
+            _split_columns(X).items(), is_categorical, strict=True
+        )
+    }
+
+
+def _name_columns(X: AnyArray) -> tuple[str, ...]:
+    return tuple(f"x{place}" for place in range(X.shape[1]))
+
+
 def _split_columns(X: Any) -> dict[str, AnyArray]:
     """Return the columns by name; an array's are called x0, x1, ..."""
     if is_frame(X):
@@ -67,7 +95,7 @@ def _split_columns(X: Any) -> dict[str, AnyArray]:
                 f"`X` must have rows and columns, but its shape is {frame.shape}."
             )
         return {str(column.name): _to_array(column) for column in frame.iter_columns()}
-    return {f"x{place}": X[:, place] for place in range(X.shape[1])}
+    return {name: X[:, place] for place, name in enumerate(_name_columns(X))}
 
 
 def _to_array(column: nw.Series[Any]) -> AnyArray:
@@ -129,9 +157,11 @@ def _find_missing(values: AnyArray) -> BoolArray:
     return np.zeros(len(values), dtype=np.bool_)
 
 
-def _list_categories(name: str, values: AnyArray) -> list[Any]:
-    present = values[~_find_missing(values)]
-    counts = Counter(present.tolist())
+def _count_known(values: AnyArray) -> Counter[Any]:
+    return Counter(values[~_find_missing(values)].tolist())
+
+
+def _list_categories(name: str, counts: Counter[Any], n: int) -> list[Any]:
     known = sort_categories(counts)
     if len(known) > _MAX_CATEGORIES:
         raise InvalidFeaturesError(
@@ -140,7 +170,7 @@ def _list_categories(name: str, values: AnyArray) -> list[Any]:
             "describe them."
         )
     # A category of a few individuals tells them apart by name, not by what they are.
-    least = np.clip(len(values) / 10, 2, _RARE)
+    least = np.clip(n / 10, 2, _RARE)
     return [category for category in known if counts[category] >= least]
 
 

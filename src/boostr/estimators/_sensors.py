@@ -12,8 +12,15 @@ import numpy as np
 from boostr._typing import FloatArray
 from boostr._validation import first_few
 from boostr.basis import FittedSensorBasis
-from boostr.data import Panel, RecurrentEvents, Trajectories
-from boostr.exceptions import InvalidSensorsError, SensorRangeWarning
+from boostr.data import (
+    Panel,
+    RecurrentEvents,
+    ScannedEvents,
+    ScannedTrajectories,
+    Trajectories,
+)
+from boostr.data._scan_pairs import put_in_step
+from boostr.exceptions import InvalidSensorsError, SensorRangeWarning, SensorTypeError
 
 __all__ = ["SensorLayout", "check_reach", "count_strange", "split_panel", "warn_of_strange"]
 
@@ -55,7 +62,9 @@ class SensorLayout:
         return sensors.select(list(self.names)).encode(self.categories)
 
 
-def split_panel(X: Any, Z: Any, y: RecurrentEvents | None = None) -> tuple[Any, Any]:
+def split_panel(
+    X: Any, Z: Any, y: RecurrentEvents | ScannedEvents | None = None
+) -> tuple[Any, Any]:
     """Return features and sensors in step with each other, and with ``y`` where given."""
     if isinstance(X, Panel):
         if Z is not None:
@@ -66,12 +75,26 @@ def split_panel(X: Any, Z: Any, y: RecurrentEvents | None = None) -> tuple[Any, 
         X, Z = X.X, X.Z
     if Z is None:
         return X, None
+    if isinstance(y, ScannedEvents) or isinstance(Z, ScannedTrajectories):
+        return X, _step_scans(Z, y)
     if y is not None and isinstance(Z, Trajectories):
         _check_clock(Z, y)
         if Z.has_ids and y.has_ids and not np.array_equal(Z.ids, y.ids):
             Z = Z.align(y.ids)
     panel = Panel(X if hasattr(X, "shape") else np.asarray(X), Z)
     return panel.X, panel.Z
+
+
+def _step_scans(Z: Any, y: RecurrentEvents | ScannedEvents | None) -> Any:
+    """Return sensors in step with histories, where one of the two is a scan."""
+    if y is None or not isinstance(Z, (Trajectories, ScannedTrajectories)):
+        raise SensorTypeError(
+            f"`Z` must be a Trajectories here, but it is a {type(Z).__name__}.\n\n"
+            "Hint: for sensors in files, go through them: for part in Z.chunks(): "
+            "model.predict(X.loc[part.ids], Z=part)."
+        )
+    _check_clock(Z, y)
+    return put_in_step(y, Z)
 
 
 def check_reach(sensors: Trajectories, until: FloatArray) -> None:
@@ -126,7 +149,9 @@ def warn_of_strange(counts: Mapping[str, Mapping[str, int]]) -> None:
         )
 
 
-def _check_clock(sensors: Trajectories, events: RecurrentEvents) -> None:
+def _check_clock(
+    sensors: Trajectories | ScannedTrajectories, events: RecurrentEvents | ScannedEvents
+) -> None:
     if sensors.origin != events.origin or sensors.time_unit != events.time_unit:
         raise InvalidSensorsError(
             "Sensors and events must count time in the same unit from the same origin, but "

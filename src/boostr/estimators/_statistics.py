@@ -41,7 +41,7 @@ __all__ = [
 POOL = 200_000  # individuals that the clock is read from
 EVENTS = 20_000_000  # that they have, at most
 FEW = 20_000  # individuals that all else is read from, if they have sensors
-VALUES = 50_000_000  # times and values of sensors that they have, at most
+VALUES = 15_000_000  # times and values of sensors that they have, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)

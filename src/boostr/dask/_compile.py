@@ -1,0 +1,62 @@
+"""Kernels compiled once on every machine, before its workers need them at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from boostr.dask._threads import use_worker_threads
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators import BoostR
+
+__all__ = ["choose_one_per_host", "compile_once"]
+
+_DONE: set[bool] = set()  # kinds of models that this process has kernels for
+
+
+def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
+    """Let one worker on every machine compile what is not there yet, and wait for it.
+
+    Numba keeps compiled kernels on disk, where the other workers of the machine find them;
+    all at once, each would compile everything for itself. Where kernels are there already,
+    this takes as long as a fit to a dozen individuals. Returns the workers asked.
+    """
+    chosen = choose_one_per_host(client.scheduler_info(n_workers=-1)["workers"])
+    waiting = [
+        client.submit(_warm_up, has_sensors, workers=[worker], pure=False)
+        for worker in chosen
+    ]
+    client.gather(waiting)
+    return chosen
+
+
+def choose_one_per_host(workers: Iterable[str] | dict[str, Any]) -> list[str]:
+    """Return the addresses of one worker on every machine, the first by address."""
+    hosts: dict[str, str] = {}
+    for address in sorted(workers):
+        host = address.rsplit(":", maxsplit=1)[0]
+        hosts.setdefault(host, address)
+    return list(hosts.values())
+
+
+def _warm_up(has_sensors: bool) -> None:
+    """Fit a model to a dozen individuals, which runs all kernels of a large fit."""
+    if has_sensors in _DONE:
+        return
+    n = 12
+    ids = [f"{place:02d}" for place in range(n)]
+    events = RecurrentEvents.from_lists(
+        [[1.0 + place] for place in range(n)], 20.0, ids=ids
+    )
+    sensors = None
+    if has_sensors:
+        values = [[float(place % 5) for place in range(2 * n)]]
+        offsets = list(range(0, 2 * n + 1, 2))
+        sensors = Trajectories.from_flat(
+            [0.0, 9.0] * n, offsets, values, ["sensor"], ids=ids
+        )
+    features = [[float(place), float(place % 3)] for place in range(n)]
+    with use_worker_threads() as n_threads:
+        model = BoostR(n_estimators=2, min_samples_leaf=2, n_jobs=n_threads, random_state=0)
+        model.fit(features, events, sensors)
+    _DONE.add(has_sensors)

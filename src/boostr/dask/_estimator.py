@@ -1,0 +1,291 @@
+"""Training on a cluster, with a model as the result that needs none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from distributed import Client
+from sklearn.utils.validation import validate_data
+
+from boostr._engine.binning import BinMapper
+from boostr._engine.cohort import Cohort, LocalCohort, sum_up
+from boostr._engine.training import Trained
+from boostr._typing import FloatArray
+from boostr.dask._compile import compile_once
+from boostr.dask._parts import Roles
+from boostr.dask._predict import LazyPredictor
+from boostr.dask._shards import Recipe, build_cohort
+from boostr.dask._sketch import find_bins as find_summarized_bins
+from boostr.dask._survey import Survey, survey
+from boostr.dask._tasks import find_client
+from boostr.dask._together import Together, bring_together
+from boostr.estimators import BoostR
+from boostr.estimators._curves import use_threads
+from boostr.estimators._frailty import learn_frailty
+from boostr.estimators._learning import Pace, learn_trees
+from boostr.estimators._params import check_params
+from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._results import describe_results
+from boostr.estimators._sensors import SensorLayout
+from boostr.estimators._settings import find_bins, list_shapes
+from boostr.estimators._statistics import Plan, plan_statistics
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["DaskBoostR"]
+
+_MOST_KEPT = 10_000_000  # out-of-fold coefficients that the model keeps
+
+
+class DaskBoostR(LazyPredictor):
+    """Gradient boosted trees for recurrent events, trained on a Dask cluster.
+
+    Workers read the tables, compute the statistics and bins of their individuals and keep
+    them; for every split only histograms travel. The result is the `BoostR` that one
+    machine would find, to rounding, if features have the same bins there.
+
+    Parameters
+    ----------
+    bins : {"sketch", "exact"}, default="sketch"
+        Where the thresholds of features come from: quantiles of all individuals, from
+        summaries of the parts that are put together on the cluster, or those of `BoostR`.
+        Summaries are exact for features with up to 4,096 different values. Otherwise the
+        share of individuals below a threshold is off by at most ``levels / 4096``, with one
+        level for the parts and one for every factor of 16 in their number: by 0.1 percent
+        with 1,000 parts, where 255 bins hold 0.4 percent each.
+    local_below : int, default=50_000
+        With fewer individuals, statistics and bins are brought to the client, and trees are
+        grown there: orders to workers would take longer than sums. 0 never does that.
+    **params
+        Parameters of `boostr.BoostR`, except `warm_start`.
+
+    Attributes
+    ----------
+    model_ : boostr.BoostR
+        The model, which predicts, plots and is saved without Dask. Training individuals
+        are those of `X` in ascending order of ids; coefficients of the folds that held
+        them out, ``out_of_fold_coefficients_``, are kept up to ten million numbers.
+
+    See Also
+    --------
+    boostr.BoostR : The same for data that fit into memory.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from distributed import Client
+    >>> from boostr.dask import DaskBoostR
+    >>> from boostr.simulate import dataset_a
+    >>> fleet = dataset_a(n=100, random_state=1)
+    >>> events = fleet.y.to_long(backend="pandas")[["id", "time", "event"]]
+    >>> X = events[["id"]].drop_duplicates().reset_index(drop=True)
+    >>> X[["x0", "x1"]] = fleet.X
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     estimator = DaskBoostR(n_estimators=20, random_state=0).fit(
+    ...         dd.from_pandas(X, npartitions=2),
+    ...         dd.from_pandas(events, npartitions=2),
+    ...         **{"id": "id", "time": "time", "event": "event"},
+    ...     )
+    >>> estimator.model_.predict([[0.2, 0.3]]).shape
+    (1,)
+    """
+
+    def __init__(
+        self,
+        *,
+        bins: Literal["sketch", "exact"] = "sketch",
+        local_below: int = 50_000,
+        **params: Any,
+    ) -> None:
+        self.bins = bins
+        self.local_below = local_below
+        self.params = BoostR(**params).get_params(deep=False)
+
+    def fit(  # noqa: PLR0913 - all but the first three are by name
+        self,
+        X: Any,
+        events: Any,
+        sensors: Any = None,
+        *,
+        id: str,
+        time: str,
+        event: str,
+        cost: str | None = None,
+        weight: str | None = None,
+        start: Any = None,
+        unit: str | None = None,
+        origin: Any = None,
+        sensor_options: Mapping[str, Any] | None = None,
+        client: Client | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn the trees.
+
+        Parameters
+        ----------
+        X : dask.dataframe.DataFrame, path or list of paths
+            Static features, one row per individual with its id as a column or as the
+            index: a Dask DataFrame, or Parquet files, folders of them or patterns, local
+            or at an address that fsspec reads. All other columns are features.
+        events : dask.dataframe.DataFrame, path or list of paths
+            One row per event and one for the end of follow-up of every individual, as in
+            `boostr.RecurrentEvents.from_long`.
+        sensors : dask.dataframe.DataFrame, path or list of paths, default=None
+            One row per sample, as in `boostr.Trajectories.from_long`; time has the name
+            that it has in `events`. Individuals without rows have unknown sensors.
+        id, time, event, cost : str
+            Names of columns; `cost` may be left out.
+        weight : str, default=None
+            Column of `X` with how much each individual counts; 0 leaves it out.
+        start, unit, origin
+            As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
+        sensor_options : mapping, default=None
+            Further arguments of `boostr.Trajectories.from_long`, such as ``columns``,
+            ``max_gap`` or ``before``.
+        client : distributed.Client, default=None
+            The cluster; by default the one that is there.
+        checkpoint : str or path, default=None
+            A file, where the client is, for the trees on the way. The same call, after it
+            was stopped or the cluster was lost, goes on from there.
+
+        Returns
+        -------
+        DaskBoostR
+            The estimator itself; the fitted model is its ``model_``.
+
+        Notes
+        -----
+        Nothing is moved where all tables are sorted by id: Parquet files whose row groups
+        hold ranges of ids, or Dask DataFrames whose index is the id. Otherwise rows are
+        moved once, and kept by the cluster until the statistics are there. Tables are read
+        twice.
+        """
+        client = find_client(client)
+        roles = Roles(
+            id, time, event, cost, weight, start, unit, origin, dict(sensor_options or {})
+        )
+        model = self._check(roles)
+        self._forget()
+        with (
+            forget_if_interrupted(self._forget),
+            use_threads(model.n_jobs) as n_threads,
+            _show_progress(model, has_sensors=sensors is not None) as progress,
+        ):
+            progress.announce("kernels")
+            compile_once(client, has_sensors=sensors is not None)
+            progress.announce("tables")
+            sources = {"X": X, "events": events, "sensors": sensors}
+            data = bring_together(client, roles, sources)
+            progress.announce("survey")
+            found = self._survey(client, model, data)
+            plan = plan_statistics(vars(model), found.pool, found.few, found.extent)
+            mapper = self._find_bins(found, model)
+            progress.announce("statistics")
+            cohort = self._build_cohort(client, data, found, plan, mapper)
+            del data  # the cluster need not keep rows any longer
+            problem = plan.state_problem(partial(_sum_over, cohort))
+            pace = Pace(n_threads, progress.report, checkpoint)
+            trained = learn_trees(vars(model), plan, problem, cohort, pace)
+            results = describe_results(plan, found.pool, mapper, trained, cohort)
+            model.__dict__.update(results)
+            _describe_training(model, found, trained, cohort)
+        self.model_, self.roles_ = model, roles
+        return self
+
+    def _forget(self) -> None:
+        for name in ("model_", "roles_"):
+            self.__dict__.pop(name, None)
+
+    def _check(self, roles: Roles) -> BoostR:
+        """Check all parameters; return a model that is not fitted yet."""
+        model = BoostR(**self.params)
+        check_params(self.params)
+        if self.bins not in {"sketch", "exact"}:
+            raise InvalidParameterError(
+                f"`bins` must be 'sketch' or 'exact', but it is {self.bins!r}."
+            )
+        if model.warm_start:
+            raise InvalidParameterError(
+                "`warm_start` goes on with a model on one machine, not on a cluster.\n\n"
+                "Hint: fit(…, checkpoint='trees.ckpt') goes on where a fit was stopped."
+            )
+        options = roles.sensor_options
+        if options.get("interpolation") == "linear" and options.get("step") is None:
+            raise InvalidParameterError(
+                "Lines between samples need `step` where tables are read in parts, but it "
+                "is not given.\n\nHint: sensor_options={'interpolation': 'linear', "
+                "'step': 0.5}, in the unit of time."
+            )
+        return model
+
+    def _survey(self, client: Client, model: BoostR, data: Together) -> Survey:
+        """Look at everybody; learn names and categories of features and sensors."""
+        validate_data(model, data.meta, reset=True, skip_check_array=True)
+        n_kept = data.heads.total * 2
+        found = survey(
+            client,
+            data.context,
+            data.tasks,
+            data.heads,
+            (data.meta, model.categorical_features),
+            wants_summaries=self.bins == "sketch",
+            wants_used=n_kept <= _MOST_KEPT,
+        )
+        model.encoder_ = found.encoder
+        sensors = found.few.sensors
+        model.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
+        return found
+
+    def _find_bins(self, found: Survey, model: BoostR) -> BinMapper:
+        if self.bins == "exact":
+            return find_bins(found.pool.features, model.max_bins, found.encoder)
+        encoder = found.encoder
+        return find_summarized_bins(
+            found.summaries, model.max_bins, encoder.is_categorical, encoder.n_categories
+        )
+
+    def _build_cohort(
+        self, client: Client, data: Together, found: Survey, plan: Plan, mapper: BinMapper
+    ) -> Cohort:
+        """Compute statistics and bins on the workers; bring few individuals here."""
+        recipe = Recipe(plan, found.encoder, mapper, found.categories)
+        cohort = build_cohort(client, data.context, data.tasks, data.heads, recipe)
+        if len(cohort) >= self.local_below:
+            return cohort
+        return cohort.take(np.arange(len(cohort), dtype=np.int32))
+
+
+def _show_progress(model: BoostR, *, has_sensors: bool) -> Progress:
+    shapes = list_shapes(vars(model), has_sensors=has_sensors)
+    return Progress.of_fit(vars(model), len(shapes), has_sensors=has_sensors)
+
+
+def _sum_over(cohort: Cohort, summand: Any) -> tuple[FloatArray, ...]:
+    return sum_up(cohort, summand, cohort.weights)
+
+
+def _describe_training(
+    model: BoostR, found: Survey, trained: Trained, cohort: Cohort
+) -> None:
+    """Learn from those held out how far individuals differ from their predictions."""
+    theta = None
+    model.out_of_fold_coefficients_ = None
+    if trained.out_of_fold is not None:
+        n = len(cohort)
+        theta = _collect(cohort, trained.out_of_fold, np.arange(0, n, found.few_step))
+        if found.is_used is not None and n * cohort.n_terms <= _MOST_KEPT:
+            everybody = _collect(cohort, trained.out_of_fold, np.arange(n))
+            spread = np.full((len(found.is_used), cohort.n_terms), np.nan)
+            spread[found.is_used] = everybody
+            model.out_of_fold_coefficients_ = spread
+    model.__dict__.update(learn_frailty(model, found.few, theta))
+
+
+def _collect(cohort: Any, rows: Any, positions: Any) -> FloatArray:
+    """Return the rows of some individuals, wherever they are."""
+    if isinstance(cohort, LocalCohort):
+        return np.asarray(rows[positions])
+    return np.asarray(cohort.collect(rows, positions))

@@ -1,0 +1,182 @@
+"""Tables brought to the same parts by ranges of ids, without moving rows where possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.delayed import delayed
+from distributed import Client
+
+from boostr._typing import AnyArray
+from boostr.dask._collections import Interval, Piece, Table
+from boostr.dask._rows import RowRules, check_rows
+from boostr.dask._tasks import gather, share
+
+__all__ = ["Parts", "choose_cuts", "count_parts", "know_ranges", "partition"]
+
+PART_BYTES = 128 << 20  # of the rows of a part, all tables together
+_FEW_BYTES = 32 << 20  # that a part may read besides its own without moving rows pays
+_N_SAMPLED = 512  # ids that are kept of a piece
+_PART = "part of the row"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ids:
+    """Ids of one piece: how many rows, from where to where, and an even sample."""
+
+    n: int
+    low: Any
+    high: Any
+    sample: AnyArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Rows of a table by ranges of ids, one DataFrame each, as something to compute."""
+
+    tasks: list[Any]
+    is_moved: bool  # whether the cluster keeps the rows; else they are read when needed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Context:
+    """What all pieces of a table have in common."""
+
+    meta: Any
+    rules: RowRules
+    files: Sequence[str]
+
+
+def know_ranges(table: Table, client: Client | None) -> Table:
+    """Return the table with the range of ids of every piece.
+
+    Only ids are read, and only where neither files nor divisions tell their range.
+    """
+    if all(piece.is_known for piece in table.pieces):
+        return table
+    found = _look_at_ids(table, client)
+    pieces = [
+        replace(piece, low=ids.low, high=ids.high)
+        for piece, ids in zip(table.pieces, found, strict=True)
+        if ids.n
+    ]
+    return replace(table, pieces=tuple(pieces))
+
+
+def count_parts(tables: Sequence[Table], n_threads: int) -> int:
+    """Return in how many parts tables are dealt with: small enough, and one a thread."""
+    n_bytes = sum(table.n_bytes for table in tables)
+    frames = [len(table.pieces) for table in tables if not table.files]
+    return max(n_threads, -(-n_bytes // PART_BYTES), *frames, 1)
+
+
+def choose_cuts(tables: Sequence[Table], n_parts: int, client: Client | None) -> list[Any]:
+    """Return the ids at which parts begin, all but the first one.
+
+    The largest table is cut between its pieces if it is sorted by id, so that hardly any
+    row is read twice. Otherwise ids of the first table, which has one row for everybody,
+    are cut into equal numbers.
+    """
+    largest = max(tables, key=lambda table: (table.n_bytes, len(table.pieces)))
+    pieces = sorted(largest.pieces, key=lambda piece: piece.low)
+    is_sorted = all(one.high <= other.low for one, other in pairwise(pieces))
+    if is_sorted and len(pieces) >= n_parts:
+        weights = np.array([piece.n_bytes or 1 for piece in pieces])
+        begins = np.cumsum(weights) - weights
+        part = begins * n_parts // weights.sum()
+        firsts = np.flatnonzero(np.diff(part, prepend=0))
+        cuts = [pieces[first].low for first in firsts]
+        return [cut for cut in dict.fromkeys(cuts) if cut > pieces[0].low]
+    found = [ids for ids in _look_at_ids(tables[0].select([]), client) if ids.n]
+    # Every piece has its sample: a value stands for as many rows as the piece has for it.
+    values = np.concatenate([ids.sample for ids in found])
+    weights = np.concatenate([np.full(len(i.sample), i.n / len(i.sample)) for i in found])
+    order = np.argsort(values, kind="stable")
+    ends = np.cumsum(weights[order])
+    places = np.searchsorted(ends, np.arange(1, n_parts) * ends[-1] / n_parts)
+    quantiles = dict.fromkeys(values[order][places].tolist())
+    return [cut for cut in quantiles if cut > min(ids.low for ids in found)]
+
+
+def partition(
+    table: Table, cuts: Sequence[Any], rules: RowRules, client: Client | None
+) -> Parts:
+    """Bring the rows of a table to parts that begin at given ids.
+
+    Where pieces hold ranges of ids, parts read the pieces that they meet. Otherwise rows
+    are moved once, and the cluster keeps them, in memory or on its disks. Either way they
+    are checked first, each for itself.
+    """
+    intervals = [Interval(*pair) for pair in pairwise([None, *cuts, None])]
+    met = [[p for p in table.pieces if p.meets(ids)] for ids in intervals]
+    context = share(_Context(table.meta, rules, table.files), "table")
+    if _reads_little(table, met):
+        tasks = [
+            delayed(_join)([table.read(piece, ids) for piece in pieces], context)
+            for pieces, ids in zip(met, intervals, strict=True)
+        ]
+        return Parts(tasks, is_moved=False)
+    checked = [delayed(_join)([table.read(piece)], context) for piece in table.pieces]
+    frame = dd.from_delayed(checked, meta=table.meta, verify_meta=False)
+    meta = table.meta.assign(**{_PART: np.zeros(0, dtype=np.int64)})
+    frame = frame.map_partitions(_number_parts, table.id, list(cuts), meta=meta)
+    limits = list(range(len(intervals) + 1))
+    frame = frame.set_index(_PART, divisions=limits)
+    frame = frame.map_partitions(_drop_index, meta=table.meta)
+    if client is not None:
+        frame = client.persist(frame)
+    return Parts(list(frame.to_delayed()), is_moved=True)
+
+
+def _reads_little(table: Table, met: Sequence[Sequence[Piece]]) -> bool:
+    """Tell whether parts read at most about twice their own rows from their pieces."""
+    if not table.files:  # a piece is made once for all parts that it meets
+        return sum(map(len, met)) <= 2 * (len(met) + len(table.pieces))
+    n_read = sum(piece.n_bytes for pieces in met for piece in pieces)
+    return n_read <= 2 * table.n_bytes + _FEW_BYTES * len(met)
+
+
+def _join(frames: Sequence[Any], context: _Context) -> Any:
+    """Put rows together, and check each."""
+    some = [frame for frame in frames if len(frame)] or [context.meta]
+    joined = some[0] if len(some) == 1 else pd.concat(some, ignore_index=True)
+    return check_rows(joined, context.rules, context.files)
+
+
+def _drop_index(frame: Any) -> Any:
+    return frame.reset_index(drop=True)
+
+
+def _number_parts(frame: Any, id: str, cuts: Sequence[Any]) -> Any:
+    """Add the number of the part that every row belongs to."""
+    limits = pd.Series(list(cuts)).to_numpy()
+    ids = frame[id].to_numpy()
+    parts = (
+        np.searchsorted(limits, ids, side="right") if len(limits) else np.zeros(len(ids))
+    )
+    return frame.assign(**{_PART: np.asarray(parts, dtype=np.int64)})
+
+
+def _look_at_ids(table: Table, client: Client | None) -> list[_Ids]:
+    alone = table.select([])
+    rules = RowRules("table", table.id, bounded=())
+    context = share(_Context(alone.meta, rules, table.files), "ids")
+    tasks = [delayed(_describe_ids)(alone.read(piece), context) for piece in alone.pieces]
+    return gather(client, tasks)
+
+
+def _describe_ids(frame: Any, context: _Context) -> _Ids:
+    check_rows(frame, context.rules, context.files)
+    ids = np.sort(frame[context.rules.id].to_numpy())
+    if not len(ids):
+        return _Ids(0, None, None, ids)
+    places = np.linspace(0, len(ids) - 1, min(len(ids), _N_SAMPLED)).astype(np.int64)
+    sample = ids[places]
+    low, high = sample[[0, -1]].tolist()
+    return _Ids(len(ids), low, high, sample)

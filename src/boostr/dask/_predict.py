@@ -1,0 +1,303 @@
+"""Predictions of tables in pieces, made where the pieces are and when they are needed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.delayed import delayed
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+
+from boostr._validation import first_few
+from boostr.dask._collections import FILE, Table
+from boostr.dask._partition import choose_cuts, count_parts, know_ranges, partition
+from boostr.dask._parts import Files, Roles, read_histories, read_paths, read_static
+from boostr.dask._questions import (
+    AskCounts,
+    AskCurves,
+    AskForecasts,
+    Individuals,
+    Question,
+)
+from boostr.dask._tasks import share
+from boostr.dask._threads import use_worker_threads
+from boostr.dask._together import open_tables
+from boostr.estimators import BoostR
+from boostr.exceptions import InvalidFeaturesError
+
+__all__ = ["LazyPredictor"]
+
+_FORECAST = ("expected", "probability", "lower", "upper", "next_event_median", "frailty")
+
+
+class LazyPredictor:
+    """Predictions of a fitted model on Dask DataFrames and Parquet files.
+
+    Nothing is computed before it is asked for, with ``.compute()`` or by writing it. The
+    tables may have other columns, and individuals, than those that are needed. Where
+    tables of sensors or histories are not sorted by id, ids are looked at first, and rows
+    are moved.
+    """
+
+    model_: BoostR
+    roles_: Roles
+
+    @classmethod
+    def from_model(
+        cls,
+        model: BoostR,
+        *,
+        id: str,
+        time: str = "time",
+        event: str = "event",
+        **roles: Any,
+    ) -> Self:
+        """Make an estimator of a model that was fitted elsewhere, or loaded from a file.
+
+        Parameters
+        ----------
+        model : BoostR
+            A fitted model.
+        id, time, event : str
+            Names of columns, as in `fit`.
+        **roles
+            Other names and settings of tables, as in `fit`: `cost`, `start`, `unit`,
+            `origin`, `sensor_options`.
+
+        Returns
+        -------
+        DaskBoostR
+            A fitted estimator.
+        """
+        made = cls(**model.get_params(deep=False))
+        made.model_ = model
+        made.roles_ = Roles(id, time, event, **roles)
+        return made
+
+    def predict(
+        self, X: Any, sensors: Any = None, horizon: float | None = None, **options: Any
+    ) -> Any:
+        """Predict how many events each individual has by a horizon, lazily.
+
+        Parameters
+        ----------
+        X, sensors : dask.dataframe.DataFrame, path or list of paths
+            Tables as in `fit`.
+        horizon : float, default=None
+            Time from 0; the last end of follow-up in training by default.
+        **options
+            Further arguments of `boostr.BoostR.predict_cumulative`.
+
+        Returns
+        -------
+        dask.dataframe.Series
+            Expected number (or cost) of events, with the ids as index.
+        """
+        asked = self._fitted().horizon_ if horizon is None else horizon
+        table = self.predict_cumulative(X, asked, sensors, **options)
+        return table[table.columns[0]].rename("expected")
+
+    def predict_cumulative(
+        self, X: Any, times: ArrayLike, sensors: Any = None, **options: Any
+    ) -> Any:
+        """Predict the cumulative intensity of each individual, lazily.
+
+        Parameters
+        ----------
+        X, sensors : dask.dataframe.DataFrame, path or list of paths
+            Tables as in `fit`.
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+        **options
+            Further arguments of `boostr.BoostR.predict_cumulative`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Expected number (or cost) of events by each time: one row per individual with
+            its id as index, one column per time.
+        """
+        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        meta = pd.DataFrame(np.empty((0, len(asked))), columns=asked)
+        return self._ask(AskCurves(asked, options), meta, X, sensors=sensors)
+
+    def predict_count(
+        self,
+        X: Any,
+        start: float | str,
+        stop: float | str,
+        sensors: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Predict how many events each individual has in a window of its own, lazily.
+
+        Parameters
+        ----------
+        X, sensors : dask.dataframe.DataFrame, path or list of paths
+            Tables as in `fit`.
+        start, stop : float or str
+            The window (start, stop], the same for all or in columns of `X`.
+        **options
+            Further arguments of `boostr.BoostR.predict_count`.
+
+        Returns
+        -------
+        dask.dataframe.Series
+            Expected number (or cost) of events in the window, with the ids as index.
+        """
+        meta = pd.DataFrame({"expected": np.empty(0)})
+        question = AskCounts((start, stop), options)
+        return self._ask(question, meta, X, sensors=sensors)["expected"]
+
+    def forecast(
+        self,
+        X: Any,
+        events: Any = None,
+        horizon: float | None = None,
+        sensors: Any = None,
+        *,
+        quantiles: float | Sequence[float] = (),
+        **options: Any,
+    ) -> Any:
+        """Forecast the events of each individual after its own present, lazily.
+
+        Parameters
+        ----------
+        X, events, sensors : dask.dataframe.DataFrame, path or list of paths
+            Tables as in `fit`; without `events`, new individuals are forecast.
+        horizon : float, default=None
+            Length of the time ahead, the same for all.
+        quantiles : float or sequence of float, default=()
+            Further quantiles of the time to the next event, beside the median.
+        **options
+            Further arguments of `boostr.BoostR.forecast` that are the same for all, such
+            as ``level``, ``now`` or ``k``.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            The columns that `boostr.BoostR.forecast` describes, with the ids as index;
+            sorted by id within a partition, not by risk.
+        """
+        shares = [float(share) for share in np.atleast_1d(quantiles)]
+        names = list(_FORECAST)
+        names[-1:-1] = [f"next_event_q{100 * share:g}" for share in shares]
+        has_dates = events is not None and self.roles_.origin is not None
+        columns = {"now": np.empty(0, "datetime64[us]" if has_dates else np.float64)}
+        meta = pd.DataFrame(columns | {name: np.empty(0) for name in names})
+        question = AskForecasts(horizon, {"quantiles": shares, **options})
+        return self._ask(question, meta, X, events=events, sensors=sensors)
+
+    def _fitted(self) -> BoostR:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(
+                "There is no model yet.\n\n"
+                "Hint: fit(…), or DaskBoostR.from_model(model, …)."
+            )
+        return self.model_
+
+    def _ask(self, question: Question, meta: Any, X: Any, **others: Any) -> Any:
+        """Return the answers of all pieces as a Dask DataFrame with ids as its index."""
+        model, roles = self._fitted(), replace(self.roles_, weight=None)
+        tables = open_tables(roles, {"X": X, **others})
+        static = tables["X"]
+        _check_features(model, static)
+        files = {name: table.files for name, table in tables.items()}
+        asked = share(_Asked(_slim(model), roles, files, question, meta), "question")
+        divisions = None
+        if len(tables) == 1:
+            rows = [(static.read(piece),) for piece in static.pieces]
+            divisions = _find_divisions(static)
+        else:
+            rows = _bring_together(tables, roles)
+        parts = [delayed(_answer)(asked, list(tables), part) for part in rows]
+        meta = meta.set_index(pd.Index(static.meta[roles.id], name=roles.id))
+        return dd.from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What all pieces are asked."""
+
+    model: BoostR
+    roles: Roles
+    files: Files
+    question: Question
+    meta: Any  # columns of the answer
+
+
+def _slim(model: BoostR) -> BoostR:
+    """Return the model without what predictions do not need."""
+    slim = copy.copy(model)
+    slim.out_of_fold_coefficients_ = None
+    slim.n_jobs = None  # the worker says how many threads there are
+    return slim
+
+
+def _name_features(model: BoostR, names: Sequence[str]) -> list[str]:
+    """Return the columns that are features: those that the model knows by name, or all."""
+    known = getattr(model, "feature_names_in_", None)
+    return list(names) if known is None else list(known)
+
+
+def _check_features(model: BoostR, table: Table) -> None:
+    names = _name_features(model, table.names)
+    missing = [name for name in names if name not in table.names]
+    if missing:
+        raise InvalidFeaturesError(
+            "`X` must have all features that the model was fitted with, but "
+            f"{len(missing)} are missing ({first_few(missing)}).\n\n"
+            f"Hint: its columns are {first_few(table.names)}."
+        )
+
+
+def _find_divisions(table: Table) -> tuple[Any, ...] | None:
+    """Return the limits of the pieces, if those of a Dask DataFrame are known."""
+    if table.files or not all(piece.is_known for piece in table.pieces):
+        return None
+    return (*(piece.low for piece in table.pieces), table.pieces[-1].high)
+
+
+def _bring_together(tables: Mapping[str, Table], roles: Roles) -> list[tuple[Any, ...]]:
+    """Cut all tables at the same ids."""
+    known = {name: know_ranges(table, None) for name, table in tables.items()}
+    n_parts = count_parts(list(known.values()), 1)
+    cuts = choose_cuts(list(known.values()), n_parts, None)
+    parts = [
+        partition(table, cuts, roles.rules(name), None).tasks
+        for name, table in known.items()
+    ]
+    return list(zip(*parts, strict=True))
+
+
+def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
+    """Answer the question for the individuals of one piece."""
+    rows = dict(zip(names, frames, strict=True))
+    roles, static = asked.roles, rows["X"]
+    index = pd.Index(static[roles.id], name=roles.id)
+    if not len(static):
+        return asked.meta.set_index(index)
+    table = static.drop(columns=[roles.id]).reset_index(drop=True)
+    histories = paths = None
+    if len(rows) > 1:
+        ids, table, _ = read_static(roles, asked.files["X"], static)
+        index = pd.Index(static[roles.id].sort_values(), name=roles.id)
+        # The tables may know more individuals than are asked for.
+        own = {name: frame[frame[roles.id].isin(ids)] for name, frame in rows.items()}
+        if "events" in own:
+            files = asked.files["events"]
+            histories = read_histories(roles, files, own["events"], ids)
+        if "sensors" in own:
+            paths = read_paths(roles, asked.files["sensors"], own["sensors"], ids)
+    columns = [name for name in table.columns if name != FILE]
+    features = table[_name_features(asked.model, columns)]
+    with use_worker_threads():
+        some = Individuals(table, features, histories, paths)
+        found = asked.question(asked.model, some)
+    return found.astype(asked.meta.dtypes).set_index(index)

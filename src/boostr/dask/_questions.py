@@ -1,0 +1,83 @@
+"""What a model can be asked about the individuals of one piece of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators import BoostR
+
+__all__ = ["AskCounts", "AskCurves", "AskForecasts", "Individuals", "Question"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Individuals:
+    """Individuals of one piece, as a model on one machine takes them."""
+
+    table: Any  # all columns of X but the id
+    features: Any
+    histories: RecurrentEvents | None = None
+    sensors: Trajectories | None = None
+
+
+# What is asked about individuals, and comes back as a table in their order.
+Question = Callable[[BoostR, Individuals], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskCurves:
+    """Ask how many events there are until each of some times."""
+
+    times: FloatArray
+    options: Mapping[str, Any]
+
+    def __call__(self, model: BoostR, some: Individuals) -> Any:
+        values = model.predict_cumulative(
+            some.features, self.times, some.sensors, **self.options
+        )
+        return pd.DataFrame(values, columns=self.times)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskCounts:
+    """Ask for the events in a window, whose limits are numbers or columns of X."""
+
+    limits: Sequence[float | str]
+    options: Mapping[str, Any]
+
+    def __call__(self, model: BoostR, some: Individuals) -> Any:
+        start, stop = (
+            some.table[limit].to_numpy(dtype=np.float64)
+            if isinstance(limit, str)
+            else limit
+            for limit in self.limits
+        )
+        values = model.predict_count(
+            some.features, start, stop, some.sensors, **self.options
+        )
+        return pd.DataFrame({"expected": values})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskForecasts:
+    """Ask for the events in the time ahead, given the histories."""
+
+    horizon: float | None
+    options: Mapping[str, Any]
+
+    def __call__(self, model: BoostR, some: Individuals) -> Any:
+        found = model.forecast(
+            some.features, some.histories, self.horizon, some.sensors, **self.options
+        )
+        n = len(some.features)
+        # Without histories ids are places.
+        ids = np.arange(n) if some.histories is None else some.histories.ids
+        place = pd.Series(np.arange(n), index=ids)
+        order = np.argsort(place.loc[found["id"].tolist()].to_numpy())
+        return found.iloc[order].drop(columns="id")

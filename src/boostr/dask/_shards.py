@@ -1,0 +1,121 @@
+"""From rows to statistics and bins, which stay with the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+from distributed import Client
+
+from boostr._engine.binning import BinMapper, BinnedFeatures
+from boostr._engine.cohort import mark_individuals
+from boostr._engine.suffstats import SufficientStats
+from boostr._typing import FloatArray
+from boostr.dask._cohort import DaskCohort
+from boostr.dask._parts import Files, Roles, load_part
+from boostr.dask._shard import Shard
+from boostr.dask._survey import Headcount, Tasks
+from boostr.dask._tasks import share, wait_for
+from boostr.dask._threads import use_worker_threads
+from boostr.dask._trainees import Shards
+from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._statistics import Plan
+
+__all__ = ["Recipe", "build_cohort"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """All that the statistics and bins of anybody depend on."""
+
+    plan: Plan
+    encoder: FeatureEncoder
+    mapper: BinMapper
+    categories: Mapping[str, tuple[Any, ...]]  # of the sensors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Statistics and bins of one part."""
+
+    stats: SufficientStats
+    features: BinnedFeatures
+    weights: FloatArray
+    mark: str
+
+
+def build_cohort(
+    client: Client,
+    context: tuple[Roles, Files],
+    tasks: Tasks,
+    heads: Headcount,
+    recipe: Recipe,
+) -> DaskCohort:
+    """Compute statistics and bins where they will stay: one shard of neighbours a worker.
+
+    A shard is a pure function of the rows: where a worker is lost, it is made again by
+    another one.
+    """
+    workers = client.nthreads()
+    shared = share((*context, recipe), "recipe")
+    groups = _group(heads.n_used, list(workers.values()))
+    futures: list[Any] = []
+    counts: list[int] = []
+    for worker, (begin, end) in zip(workers, groups, strict=True):
+        count = sum(heads.n_used[begin:end])
+        if not count:
+            continue
+        chunks = [delayed(_compute_part)(shared, *rows) for rows in tasks[begin:end]]
+        shard = delayed(_join)(len(futures), sum(counts), chunks)
+        futures.append(
+            client.compute(
+                shard, workers=[worker], allow_other_workers=True, optimize_graph=False
+            )
+        )
+        counts.append(count)
+    wait_for(client, futures)
+    shards = Shards.host(client, tuple(futures), tuple(counts))
+    return DaskCohort(shards, recipe.mapper.layout, recipe.plan.basis.n_terms)
+
+
+def _group(n_used: Sequence[int], n_threads: Sequence[int]) -> list[tuple[int, int]]:
+    """Return which parts every worker gets: neighbours, by the number of its threads."""
+    ends = np.cumsum(n_used)
+    middles = ends - 0.5 * np.asarray(n_used)
+    shares = np.cumsum(n_threads) / sum(n_threads)
+    limits = np.searchsorted(middles, shares[:-1] * ends[-1])
+    return list(pairwise([0, *limits.tolist(), len(n_used)]))
+
+
+def _compute_part(shared: tuple[Roles, Files, Recipe], *rows: Any) -> _Chunk | None:
+    roles, files, recipe = shared
+    part = load_part(roles, files, *rows)
+    if part is None or not len(part):
+        return None
+    features = recipe.encoder.transform(part.features)
+    sensors = part.sensors
+    if sensors is not None:
+        sensors = sensors.encode(recipe.categories)
+    is_even = bool(np.all(part.weights == 1.0))
+    with use_worker_threads() as n_threads:
+        binned = recipe.mapper.transform(features, n_threads)
+        weights = None if is_even else part.weights
+        stats = recipe.plan.compute(part.events, sensors, weights)
+    return _Chunk(stats, binned, part.weights, mark_individuals(stats, binned))
+
+
+def _join(index: int, first: int, chunks: Sequence[_Chunk | None]) -> Shard:
+    """Put the parts of one worker together."""
+    some = [chunk for chunk in chunks if chunk is not None]
+    stats = SufficientStats(
+        np.concatenate([chunk.stats.linear for chunk in some]),
+        np.concatenate([chunk.stats.quadratic for chunk in some]),
+    )
+    bins = np.concatenate([chunk.features.bins for chunk in some])
+    weights = np.concatenate([chunk.weights for chunk in some])
+    marks = tuple(chunk.mark for chunk in some)
+    return Shard(index, first, stats, some[0].features.holding(bins), weights, marks)

@@ -1,0 +1,302 @@
+"""What must be known of everybody before statistics: counts, ranges, quantiles, samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from dask.delayed import delayed
+from distributed import Client
+
+from boostr._typing import BoolArray, FloatArray
+from boostr.dask._parts import Files, Part, Roles, load_part, read_static
+from boostr.dask._sketch import Summary, merge_features, summarize_features
+from boostr.dask._tasks import gather, reduce_tree, share
+from boostr.dask._threads import use_worker_threads
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._path_categories import unite_categories
+from boostr.estimators._extent import Extent
+from boostr.estimators._features import (
+    FeatureEncoder,
+    choose_categorical,
+    count_categories,
+)
+from boostr.estimators._statistics import FEW, POOL
+from boostr.estimators._training_data import TrainingData
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["Headcount", "Survey", "count_heads", "survey"]
+
+Tasks = Sequence[tuple[Any, ...]]  # rows of X, events and sensors of every part
+
+
+@dataclass(frozen=True, slots=True)
+class Headcount:
+    """How many individuals the parts have, and how many of them are used."""
+
+    n: tuple[int, ...]
+    n_used: tuple[int, ...]
+    with_text: frozenset[str] = frozenset()  # features of any type that hold some text
+
+    @property
+    def firsts(self) -> list[int]:
+        """Position of every part's first individual among those used."""
+        return [0, *np.cumsum(self.n_used).tolist()][:-1]
+
+    @property
+    def total(self) -> int:
+        """Number of all individuals that are used."""
+        return sum(self.n_used)
+
+
+def count_heads(
+    client: Client, roles: Roles, files: Sequence[str], static: Sequence[Any]
+) -> Headcount:
+    """Count individuals, part by part."""
+    context = share((roles, files), "roles")
+    found = gather(client, [delayed(_count_part)(context, rows) for rows in static])
+    heads = Headcount(
+        tuple(n for n, _, _ in found),
+        tuple(n_used for _, n_used, _ in found),
+        frozenset(name for _, _, names in found for name in names),
+    )
+    if not heads.total:
+        raise InvalidParameterError(
+            "There must be somebody to learn from, but "
+            + ("all weights are zero." if sum(heads.n) else "`X` has no rows.")
+            + "\n\nHint: weights of zero leave individuals out."
+        )
+    return heads
+
+
+def _count_part(context: tuple[Roles, Sequence[str]], static: Any) -> tuple[Any, ...]:
+    if not len(static):
+        return 0, 0, ()
+    _, table, weights = read_static(*context, static)
+    with_text = [
+        name
+        for name in table.columns
+        if table[name].dtype == object
+        and any(isinstance(value, str) for value in table[name])
+    ]
+    return len(weights), int(np.sum(weights > 0.0)), with_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What every part is asked for."""
+
+    pool_step: int
+    few_step: int
+    is_categorical: tuple[bool, ...]
+    wants_summaries: bool  # of the features, for their quantiles
+    wants_ranges: bool  # of the sensors
+    wants_used: bool  # who is used
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Totals:
+    """What is known of all individuals of a part, or of several."""
+
+    extent: Extent | None  # None where nobody is used
+    counts: Mapping[str, Counter[Any] | None]
+    summaries: Sequence[Summary | None]
+    categories: Mapping[str, tuple[Any, ...] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sample:
+    """Some individuals as they come."""
+
+    table: Any
+    events: RecurrentEvents
+    weights: FloatArray
+    sensors: Trajectories | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Findings:
+    """The answer of one part."""
+
+    totals: _Totals
+    pool: _Sample | None
+    few: _Sample | None
+    is_used: BoolArray | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """What is known of everybody, and some individuals who stand for all."""
+
+    extent: Extent
+    encoder: FeatureEncoder
+    summaries: Sequence[Summary | None]  # of the features; empty unless asked for
+    categories: Mapping[str, tuple[Any, ...]]  # of the sensors that have some
+    pool: TrainingData
+    few: TrainingData
+    is_used: BoolArray | None  # of all individuals; None if it was not asked for
+
+    @property
+    def few_step(self) -> int:
+        """Every so-manieth of those used is among the few."""
+        return max(1, self.extent.n // (POOL if self.few.sensors is None else FEW))
+
+
+def survey(
+    client: Client,
+    context: tuple[Roles, Files],
+    tasks: Tasks,
+    heads: Headcount,
+    features: tuple[Any, Any],
+    *,
+    wants_summaries: bool,
+    wants_used: bool,
+) -> Survey:
+    """Read everything once; check it, and return what must be known of everybody.
+
+    ``features`` are a table without rows that has the features as columns, and the
+    parameter ``categorical_features``. Samples are those of one machine: every so-manieth
+    individual in the order of ids.
+    """
+    has_sensors = len(tasks[0]) > 2
+    few_step = max(1, heads.total // (FEW if has_sensors else POOL))
+    asked = _Asked(
+        max(1, heads.total // POOL),
+        few_step,
+        tuple(_choose_categorical(*features, heads.with_text)),
+        wants_summaries,
+        has_sensors and few_step > 1,
+        wants_used,
+    )
+    shared = share((*context, asked), "survey")
+    parts = [
+        delayed(_survey_part)(shared, first, *rows)
+        for first, rows in zip(heads.firsts, tasks, strict=True)
+    ]
+    totals = reduce_tree(_join_totals, [delayed(_totals_of)(part) for part in parts])
+    samples = [delayed(_samples_of)(part) for part in parts]
+    known, *found = gather(client, [totals, *samples])
+    return _conclude(known, [one for one in found if one is not None], sum(heads.n))
+
+
+def _choose_categorical(meta: Any, asked: Any, with_text: frozenset[str]) -> list[bool]:
+    """Tell which features are categorical; texts may hide in columns of any type."""
+    chosen = choose_categorical(meta, asked)
+    if not (isinstance(asked, str) and asked == "from_dtype"):
+        return chosen
+    return [
+        is_category or name in with_text
+        for name, is_category in zip(meta.columns, chosen, strict=True)
+    ]
+
+
+def _survey_part(
+    shared: tuple[Roles, Files, _Asked], first: int, *rows: Any
+) -> _Findings | None:
+    roles, files, asked = shared
+    part = load_part(roles, files, *rows)
+    if part is None:
+        return None
+    counts = count_categories(part.table, asked.is_categorical)
+    encoder = FeatureEncoder.from_counts(counts, len(part.table))  # refuses too many
+    summaries: list[Summary | None] = []
+    extent = None
+    if len(part):
+        if asked.wants_summaries:
+            numbers = encoder.transform(part.features)
+            summaries = summarize_features(numbers, encoder.is_categorical)
+        with use_worker_threads():
+            extent = Extent.of(part.events, part.sensors if asked.wants_ranges else None)
+    totals = _Totals(extent, counts, summaries, part.categories)
+    has_sensors = part.sensors is not None
+    return _Findings(
+        totals,
+        _draw(part, first, asked.pool_step, with_sensors=False),
+        _draw(part, first, asked.few_step, with_sensors=True) if has_sensors else None,
+        part.is_used if asked.wants_used else None,
+    )
+
+
+def _draw(part: Part, first: int, step: int, *, with_sensors: bool) -> _Sample | None:
+    """Return every so-manieth individual, counted over all parts."""
+    rows = np.arange(-first % step, len(part), step)
+    if not len(rows):
+        return None
+    return _Sample(
+        part.features.iloc[rows],
+        part.events[rows],
+        part.weights[rows],
+        part.sensors[rows] if with_sensors and part.sensors is not None else None,
+    )
+
+
+def _totals_of(found: _Findings | None) -> _Totals | None:
+    return None if found is None else found.totals
+
+
+def _samples_of(found: _Findings | None) -> _Findings | None:
+    """Leave out what is put together on the cluster."""
+    if found is None:
+        return None
+    return replace(found, totals=replace(found.totals, counts={}, summaries=[]))
+
+
+def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    counts: dict[str, Counter[Any] | None] = {}
+    for name in known[0].counts:
+        lists = [part.counts[name] for part in known]
+        some = [one for one in lists if one is not None]
+        counts[name] = sum(some, Counter()) if some else None
+    extents = [part.extent for part in known if part.extent is not None]
+    summaries = [part.summaries for part in known if part.summaries]
+    united = unite_categories([dict(part.categories) for part in known])
+    return _Totals(
+        reduce(Extent.join, extents) if extents else None,
+        counts,
+        merge_features(summaries) if summaries else [],
+        dict(known[0].categories) | united,
+    )
+
+
+def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
+    """Put together the samples of all parts, in the order of ids."""
+    encoder = FeatureEncoder.from_counts(known.counts, n)
+    assert known.extent is not None  # noqa: S101 - somebody is used
+    categories = {name: one for name, one in known.categories.items() if one is not None}
+    pool = _join_samples([one.pool for one in found], encoder, categories)
+    has_sensors = any(one.few is not None for one in found)
+    few = pool
+    if has_sensors:
+        few = _join_samples([one.few for one in found], encoder, categories)
+    used = [one.is_used for one in found if one.is_used is not None]
+    is_used = np.concatenate(used) if used else None
+    return Survey(known.extent, encoder, known.summaries, categories, pool, few, is_used)
+
+
+def _join_samples(
+    samples: Sequence[_Sample | None],
+    encoder: FeatureEncoder,
+    categories: Mapping[str, tuple[Any, ...]],
+) -> TrainingData:
+    some = [sample for sample in samples if sample is not None]
+    table = pd.concat([sample.table for sample in some], ignore_index=True)
+    paths = [sample.sensors for sample in some if sample.sensors is not None]
+    sensors = None
+    if paths:
+        sensors = Trajectories.concatenate([path.encode(categories) for path in paths])
+    n = len(table)
+    return TrainingData(
+        encoder.transform(table),
+        RecurrentEvents.concatenate([sample.events for sample in some]),
+        np.concatenate([sample.weights for sample in some]),
+        sensors,
+        np.ones(n, dtype=np.bool_),
+    )

@@ -1,0 +1,86 @@
+"""Work given to the cluster, the first error of which ends all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from dask.base import compute
+from dask.delayed import delayed
+from distributed import Client, Future, as_completed, default_client
+
+from boostr.exceptions import InvalidParameterError
+
+__all__ = [
+    "FAN_IN",
+    "count_threads",
+    "find_client",
+    "gather",
+    "reduce_tree",
+    "share",
+    "wait_for",
+]
+
+FAN_IN = 16  # results that are put together at a time
+
+
+def find_client(client: Client | None) -> Client:
+    """Return the client that was given, or the one that is there."""
+    if client is not None:
+        return client
+    try:
+        return default_client()
+    except ValueError as error:
+        raise InvalidParameterError(
+            "Training on a cluster needs a Dask client, but there is none.\n\n"
+            "Hint: client = distributed.Client() starts workers on this machine, "
+            "Client('tcp://scheduler:8786') joins a cluster."
+        ) from error
+
+
+def count_threads(client: Client) -> int:
+    """Return the number of threads of all workers."""
+    return max(1, sum(client.nthreads().values()))
+
+
+def share(value: Any, name: str) -> Any:
+    """Return a value that many tasks need as one of them, so that it is sent once.
+
+    It is a part of the graph, and so never lost, wherever it was used.
+    """
+    return delayed(value, name=f"boostr-{name}-{uuid4().hex}", traverse=False)
+
+
+def gather(client: Client | None, tasks: Sequence[Any]) -> list[Any]:
+    """Return the results of tasks in their order; the first error cancels the others.
+
+    Without a client they are computed wherever Dask computes by default.
+    """
+    if client is None:
+        return list(compute(*tasks))
+    futures = client.compute(list(tasks), optimize_graph=False)
+    wait_for(client, futures)
+    return list(client.gather(futures))
+
+
+def wait_for(client: Client, futures: Sequence[Future[Any]]) -> None:
+    """Wait until all are there; the first error cancels the others."""
+    try:
+        for future in as_completed(futures):
+            if future.status == "error":
+                future.result()
+    except BaseException:
+        client.cancel(list(futures))
+        raise
+
+
+def reduce_tree(join: Callable[[Sequence[Any]], Any], tasks: Sequence[Any]) -> Any:
+    """Return a task that puts the results of tasks together, a few neighbours at a time."""
+    level = list(tasks)
+    while len(level) > 1:
+        level = [
+            delayed(join)(level[first : first + FAN_IN])
+            for first in range(0, len(level), FAN_IN)
+        ]
+    return level[0]

@@ -1,0 +1,107 @@
+"""Events and sensors of the same individuals, read side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, overload
+
+import numpy as np
+
+from boostr.data._events import RecurrentEvents
+from boostr.data._scan_events import ScannedEvents
+from boostr.data._scan_trajectories import ScannedTrajectories
+from boostr.data._sensor_checks import match_ids
+from boostr.data._trajectories import Trajectories
+from boostr.exceptions import InvalidSensorsError
+
+__all__ = ["put_in_step", "read_in_step"]
+
+Events = RecurrentEvents | ScannedEvents
+Sensors = Trajectories | ScannedTrajectories
+
+
+@overload
+def _chunks(source: Events, n_threads: int) -> Iterator[RecurrentEvents]: ...
+
+
+@overload
+def _chunks(source: Sensors, n_threads: int) -> Iterator[Trajectories]: ...
+
+
+def _chunks(source: Any, n_threads: int) -> Iterator[Any]:
+    """Read what is in files, and give what is in memory as it is."""
+    if isinstance(source, (ScannedEvents, ScannedTrajectories)):
+        return source.chunks(n_threads=n_threads)
+    return iter([source])
+
+
+def put_in_step(events: Events, sensors: Sensors) -> Sensors:
+    """Return sensors of the individuals of the events, in their order.
+
+    Parameters
+    ----------
+    events : RecurrentEvents or ScannedEvents
+        Histories.
+    sensors : Trajectories or ScannedTrajectories
+        Series; at least one of the two is a scan.
+
+    Returns
+    -------
+    Trajectories or ScannedTrajectories
+        The same series.
+
+    Raises
+    ------
+    InvalidSensorsError
+        If they are of other individuals, or if events in memory are in another order than
+        a scan gives them.
+    """
+    if isinstance(sensors, Trajectories):
+        return sensors.align(events.ids)
+    if match_ids(sensors.ids, events.ids) is not None:
+        raise InvalidSensorsError(
+            "Individuals must be in ascending order of their ids where sensors are "
+            "scanned, but those of y are not.\n\n"
+            "Hint: order = numpy.argsort(y.ids); fit(X.iloc[order], y[order], Z=Z)."
+        )
+    return sensors
+
+
+def read_in_step(
+    events: Events, sensors: Sensors | None, n_threads: int = 1
+) -> Iterator[tuple[RecurrentEvents, Trajectories | None]]:
+    """Read events and sensors of the same individuals, some at a time.
+
+    Parameters
+    ----------
+    events : RecurrentEvents or ScannedEvents
+        Histories.
+    sensors : Trajectories, ScannedTrajectories or None
+        Series in step with them.
+    n_threads : int, default=1
+        Threads that read ahead.
+
+    Yields
+    ------
+    events : RecurrentEvents
+        Of complete individuals.
+    sensors : Trajectories or None
+        Of the same.
+    """
+    if sensors is None:
+        for chunk in _chunks(events, n_threads):
+            yield chunk, None
+        return
+    series = _chunks(sensors, n_threads)
+    path, used = next(series), 0
+    for chunk in _chunks(events, n_threads):
+        first = 0
+        while first < len(chunk):
+            if used == len(path):
+                path, used = next(series), 0
+            n = min(len(chunk) - first, len(path) - used)
+            yield (
+                chunk._take(np.arange(first, first + n)),
+                path._take(np.arange(used, used + n)),
+            )
+            first, used = first + n, used + n

@@ -1,0 +1,272 @@
+"""Rows of Parquet files in the order of their ids, streamed in bounded pieces."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+
+from boostr._optional import require
+from boostr._typing import AnyArray
+from boostr._validation import first_few
+from boostr.data._columns import factor, read_moments
+from boostr.data._indexing import concatenate_ids
+from boostr.data._path_order import find_runs
+from boostr.data._scan_files import FileSet
+from boostr.data._scan_sort import sort_files
+from boostr.exceptions import BoostrError, InvalidEventsError, InvalidSensorsError
+
+__all__ = ["Inventory", "ScannedRows", "map_ahead"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_VALUES = 2_000_000  # of a chunk, all columns together
+_MOST_ROWS = 500_000  # of a chunk
+
+
+@dataclass(slots=True)
+class Inventory:
+    """What one look at a few columns of all rows finds."""
+
+    ids: AnyArray  # (n,) ascending
+    earliest: Any = None  # the first of all time stamps that were looked at
+    texts: dict[str, set[str]] = field(default_factory=dict)  # different ones by column
+
+
+class _UnsortedError(Exception):
+    """Rows are not in the order of their ids."""
+
+
+class ScannedRows:
+    """Rows of Parquet files, of which only a chunk of complete individuals is in memory.
+
+    Nothing is read before the first question. The first look at the ids finds out whether
+    rows are in their order; if not they are sorted on disk, once.
+
+    Parameters
+    ----------
+    files : FileSet
+        The files.
+    keys : sequence of str
+        Columns to sort by if need be, the id first.
+    cache : Path or None
+        Folder for sorted rows; None for one that goes with the object.
+    memory : str
+        Memory that sorting may take, as "1GB".
+    error : type
+        What rows without an id raise.
+    """
+
+    def __init__(
+        self,
+        files: FileSet,
+        keys: Sequence[str],
+        cache: Path | None,
+        memory: str,
+        error: type[BoostrError],
+    ) -> None:
+        self.given = files
+        self._sorted = files
+        self._keys = keys
+        self._cache = cache
+        self._memory = memory
+        self._error = error
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.given.n_rows
+
+    def take_inventory(
+        self, moments: Sequence[str] = (), texts: Sequence[str] = ()
+    ) -> Inventory:
+        """List the individuals, and sort the rows first if they are not in their order.
+
+        Parameters
+        ----------
+        moments : sequence of str, optional
+            Columns of time stamps whose earliest is wanted.
+        texts : sequence of str, optional
+            Columns whose different texts are wanted.
+
+        Returns
+        -------
+        Inventory
+            Of all rows.
+        """
+        try:
+            return self._look(moments, texts)
+        except _UnsortedError as reason:
+            folder = self._cache
+            if folder is None:
+                folder = Path(tempfile.mkdtemp(prefix="boostr-"))
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._sorted = sort_files(
+                self.given, self._keys, folder, self._memory, str(reason)
+            )
+            return self._look(moments, texts)
+
+    def _look(self, moments: Sequence[str], texts: Sequence[str]) -> Inventory:
+        columns = list(dict.fromkeys([self._keys[0], *moments, *texts]))
+        found: list[AnyArray] = []
+        inventory = Inventory(np.empty(0, dtype=np.int64), texts={n: set() for n in texts})
+        for piece in self._sorted.pieces:
+            for table in self._sorted.batches(columns, _MOST_ROWS, [piece]):
+                frame = nw.from_native(table, eager_only=True)
+                ids = self._read_ids(frame.get_column(self._keys[0]), piece.file)
+                if found and ids[0] < found[-1][-1]:
+                    before, after = found[-1][-1], ids[0]
+                    raise _UnsortedError(
+                        f"{after} comes after {before} in {piece.file.name}"
+                    )
+                goes_on = bool(found) and ids[0] == found[-1][-1]
+                if ids.size > goes_on:
+                    found.append(ids[int(goes_on) :])
+                for name in moments:
+                    _keep_earliest(inventory, frame.get_column(name))
+                for name in texts:
+                    different = frame.get_column(name).drop_nulls().unique().to_list()
+                    inventory.texts[name].update(map(str, different))
+        if found:
+            inventory.ids = concatenate_ids(found)
+        return inventory
+
+    def _read_ids(self, column: nw.Series[Any], file: Path) -> AnyArray:
+        """Give the ids of some rows in their order, each once."""
+        try:
+            runs = find_runs(column, factor)
+        except InvalidEventsError as error:
+            raise self._error(f"In {str(file)!r}: {error}") from None
+        falls = np.flatnonzero(runs.owner[1:] <= runs.owner[:-1])
+        if falls.size:
+            before, after = runs.ids[runs.owner[falls[0] : falls[0] + 2]]
+            raise _UnsortedError(f"{after} comes after {before} in {file.name}")
+        return runs.ids
+
+    def chunks(self, columns: Sequence[str], n_rows: int | None = None) -> Iterator[Any]:
+        """Read all rows of some individuals at a time.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            What is read, the id among it.
+        n_rows : int, optional
+            Rows of a chunk at most, unless one individual has more; by default as many as
+            hold a few million values.
+
+        Yields
+        ------
+        pyarrow.Table
+            Rows of complete individuals, in the order of their ids.
+        """
+        pyarrow = require("pyarrow", extra="scan", feature="Scanning Parquet files")
+        columns = list(dict.fromkeys(columns))
+        if n_rows is None:
+            n_rows = min(_MOST_ROWS, max(_VALUES // len(columns), 1))
+        waiting = None
+        for batch in self._sorted.batches(columns, n_rows):
+            tables = [batch] if waiting is None else [waiting, batch]
+            waiting = pyarrow.concat_tables(tables)
+            while n := _count_complete(waiting.column(self._keys[0]), n_rows):
+                yield waiting.slice(0, n)
+                waiting = waiting.slice(n)
+        if waiting is not None:
+            yield waiting
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """Say in which files those stand that break a rule."""
+        try:
+            yield
+        except (InvalidEventsError, InvalidSensorsError) as error:
+            if error.ids is None:
+                raise
+            files = self._find_files(np.asarray(error.ids).tolist())
+            raise type(error)(f"In {first_few(map(repr, files))}: {error}") from None
+
+    def _find_files(self, ids: list[Any]) -> list[str]:
+        """List the files with rows of some individuals."""
+        name = self._keys[0]
+        found: dict[str, None] = {}
+        for piece in self.given.pieces:
+            if str(piece.file) in found or not piece.may_hold(ids):
+                continue
+            for table in self.given.batches([name], _MOST_ROWS, [piece]):
+                column = nw.from_native(table, eager_only=True).get_column(name)
+                if column.is_in(ids).any():
+                    found[str(piece.file)] = None
+                    break
+        return sorted(found)
+
+
+def _count_complete(ids: Any, n_rows: int) -> int:
+    """Count the rows up to a limit that are of individuals who end before it.
+
+    Nothing is complete while the limit is not reached, because more rows may come; a
+    single individual may go beyond it.
+    """
+    compute = require("pyarrow.compute", extra="scan", feature="Scanning Parquet files")
+    if len(ids) <= n_rows:
+        return 0
+    n: int = compute.index(ids, ids[n_rows]).as_py()
+    if n == 0:
+        n = compute.sum(compute.equal(ids, ids[0])).as_py()
+    return n if n < len(ids) else 0
+
+
+def _keep_earliest(inventory: Inventory, column: nw.Series[Any]) -> None:
+    stamps = read_moments(column)
+    known = stamps[~np.isnat(stamps)]
+    if known.size and (inventory.earliest is None or known.min() < inventory.earliest):
+        inventory.earliest = known.min()
+
+
+def map_ahead(
+    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+) -> Iterator[Result]:
+    """Apply a function to items in threads, a few of them ahead of the consumer.
+
+    Parameters
+    ----------
+    function : callable
+        Of one item.
+    items : iterable
+        Read in the caller's thread.
+    n_threads : int
+        With 1 nothing is done ahead.
+
+    Yields
+    ------
+    object
+        Results in the order of the items; at most ``n_threads + 1`` of them wait.
+
+    Examples
+    --------
+    >>> list(map_ahead(str, range(3), 2))
+    ['0', '1', '2']
+    """
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    coming: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                coming.append(pool.submit(function, item))
+                if len(coming) > n_threads:
+                    yield coming.popleft().result()
+            while coming:
+                yield coming.popleft().result()
+        finally:
+            for waiting in coming:
+                waiting.cancel()

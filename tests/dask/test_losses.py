@@ -1,0 +1,89 @@
+"""A worker that dies takes nothing with it that cannot be made again."""
+
+import logging
+import os
+import signal
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from tests.dask.scenes import make_fleet, spread, write
+from tests.dask.test_survey import PARAMS, ROLES
+
+from boostr.dask._shards import Recipe, build_cohort
+from boostr.dask._survey import survey
+from boostr.dask._together import bring_together
+from boostr.estimators._settings import find_bins
+from boostr.estimators._statistics import plan_statistics
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def mortal():
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def kill_one(client):
+    pids = client.run(os.getpid)
+    victim = sorted(pids)[0]
+    os.kill(pids[victim], signal.SIGKILL)
+    return victim
+
+
+def prepare(client, sources):
+    data = bring_together(client, ROLES, sources)
+    found = survey(
+        client,
+        data.context,
+        data.tasks,
+        data.heads,
+        (data.meta, "from_dtype"),
+        wants_summaries=False,
+        wants_used=False,
+    )
+    plan = plan_statistics(PARAMS, found.pool, found.few, found.extent)
+    mapper = find_bins(found.pool.features, 16, found.encoder)
+    return data, Recipe(plan, found.encoder, mapper, found.categories)
+
+
+@pytest.fixture(params=["files", "moved rows"])
+def sources(request, tmp_path):
+    fleet = make_fleet(200)
+    if request.param == "files":
+        return {
+            "X": write(fleet.static, tmp_path / "X", 2),
+            "events": write(fleet.events, tmp_path / "events", 3),
+        }
+    shuffled = fleet.shuffled(1)
+    return {"X": spread(shuffled.static, 2), "events": spread(shuffled.events, 3)}
+
+
+def test_statistics_of_a_lost_worker_are_made_again(mortal, sources):
+    data, recipe = prepare(mortal, sources)
+    cohort = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    everybody = np.arange(len(cohort))
+    before = cohort.take(everybody)
+    del data
+    kill_one(mortal)
+    after = cohort.take(everybody)
+    np.testing.assert_array_equal(after.stats.linear, before.stats.linear)
+    np.testing.assert_array_equal(after.stats.quadratic, before.stats.quadratic)
+    np.testing.assert_array_equal(after.features.bins, before.features.bins)
+
+
+def test_a_worker_lost_between_survey_and_statistics_does_not_matter(mortal, sources):
+    data, recipe = prepare(mortal, sources)
+    kill_one(mortal)
+    cohort = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    assert len(cohort) == data.heads.total
