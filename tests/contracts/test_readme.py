@@ -19,6 +19,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
         "docs/comparing.md",
         "docs/forecasts.md",
         "docs/guide.md",
+        "docs/large.md",
         "docs/reasons.md",
         "docs/sensors.md",
     ],

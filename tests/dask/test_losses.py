@@ -10,6 +10,7 @@ from distributed import Client, LocalCluster
 from tests.dask.scenes import make_fleet, spread, write
 from tests.dask.test_survey import PARAMS, ROLES
 
+import dask
 from boostr.dask._shards import Recipe, build_cohort
 from boostr.dask._survey import survey
 from boostr.dask._together import bring_together
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def mortal():
     with (
+        # A busy machine takes its time to start a worker again, and must not give it up.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -35,6 +38,7 @@ def mortal():
 
 
 def kill_one(client):
+    client.wait_for_workers(2, timeout=120)
     pids = client.run(os.getpid)
     victim = sorted(pids)[0]
     os.kill(pids[victim], signal.SIGKILL)

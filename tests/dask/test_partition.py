@@ -21,7 +21,7 @@ def split(source, client, n_parts=N_PARTS, rules=None):
     table = know_ranges(open_table(source, "unit", "events"), client)
     cuts = choose_cuts([table], n_parts, client)
     rules = rules or RowRules("events", "unit", bounded=())
-    return cuts, list(dask.compute(*partition(table, cuts, rules, client)))
+    return cuts, list(dask.compute(*partition(table, cuts, rules, client).tasks))
 
 
 def check(cuts, parts, expected):
@@ -40,8 +40,7 @@ def moves_rows(source, client):
     table = know_ranges(open_table(source, "unit", "events"), client)
     cuts = choose_cuts([table], N_PARTS, client)
     rules = RowRules("events", "unit", bounded=())
-    parts = partition(table, cuts, rules, client)
-    return any("p2p" in str(key) or "shuffle" in str(key) for key in parts[0].dask)
+    return partition(table, cuts, rules, client).is_moved
 
 
 def test_rows_in_any_order_come_to_the_part_of_their_id(fleet, client):
@@ -121,7 +120,7 @@ def test_bad_rows_are_named_with_their_file(client, tmp_path, monkeypatch, few_b
     cuts = choose_cuts([table], N_PARTS, client)
     pattern = rf"ids {culprit}\) in .*part-000\.parquet"
     with pytest.raises(InvalidEventsError, match=pattern):
-        dask.compute(*partition(table, cuts, rules, client))
+        dask.compute(*partition(table, cuts, rules, client).tasks)
 
 
 @pytest.mark.parametrize(

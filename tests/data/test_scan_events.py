@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from boostr.data import RecurrentEvents
+from boostr.data import RecurrentEvents, check_target
 from boostr.data._scan_rows import map_ahead
-from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -212,6 +212,12 @@ def test_a_scan_knows_what_the_container_knows(tmp_path):
     assert np.array_equal(y.n_events, expected.n_events)
     assert (y.time_unit, y.origin, y.id_name) == ("h", None, "well")
     assert (y.has_ids, y.has_costs) == (True, False)
+
+
+def test_where_events_must_be_in_memory_a_scan_says_how(tmp_path):
+    write(table(), tmp_path / "events.parquet")
+    with pytest.raises(TargetTypeError, match=r"y\.collect\(\)"):
+        check_target(scan(tmp_path))
 
 
 def test_types_that_differ_between_files_are_united(tmp_path):

@@ -89,8 +89,8 @@ class DaskBoostR(LazyPredictor):
     ...         dd.from_pandas(events, npartitions=2),
     ...         **{"id": "id", "time": "time", "event": "event"},
     ...     )
-    >>> estimator.model_.predict([[0.2, 0.3]]).shape
-    (1,)
+    >>> estimator.model_.predict(X[["x0", "x1"]]).shape
+    (100,)
     """
 
     def __init__(

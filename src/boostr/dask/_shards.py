@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from dask.delayed import delayed
-from distributed import Client
+from distributed import Client, wait
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.cohort import mark_individuals
@@ -19,13 +19,15 @@ from boostr.dask._cohort import DaskCohort
 from boostr.dask._parts import Files, Roles, load_part
 from boostr.dask._shard import Shard
 from boostr.dask._survey import Headcount, Tasks
-from boostr.dask._tasks import share, wait_for
+from boostr.dask._tasks import share
 from boostr.dask._threads import use_worker_threads
 from boostr.dask._trainees import Shards
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._statistics import Plan
 
 __all__ = ["Recipe", "build_cohort"]
+
+_PATIENCE = 5.0  # seconds until workers are counted again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,23 +65,62 @@ def build_cohort(
     workers = client.nthreads()
     shared = share((*context, recipe), "recipe")
     groups = _group(heads.n_used, list(workers.values()))
-    futures: list[Any] = []
+    shards: list[Any] = []
     counts: list[int] = []
+    futures: list[Any] = []
     for worker, (begin, end) in zip(workers, groups, strict=True):
         count = sum(heads.n_used[begin:end])
         if not count:
             continue
         chunks = [delayed(_compute_part)(shared, *rows) for rows in tasks[begin:end]]
-        shard = delayed(_join)(len(futures), sum(counts), chunks)
-        futures.append(
-            client.compute(
-                shard, workers=[worker], allow_other_workers=True, optimize_graph=False
-            )
-        )
+        shards.append(delayed(_join)(len(shards), sum(counts), chunks))
+        futures.append(_start(client, shards[-1], worker))
         counts.append(count)
-    wait_for(client, futures)
-    shards = Shards.host(client, tuple(futures), tuple(counts))
-    return DaskCohort(shards, recipe.mapper.layout, recipe.plan.basis.n_terms)
+    if not _wait(client, futures, set(workers)):
+        return build_cohort(client, context, tasks, heads, recipe)
+    _untie(client, shards)
+    made = Shards.host(client, futures, counts)
+    return DaskCohort(made, recipe.mapper.layout, recipe.plan.basis.n_terms)
+
+
+def _start(client: Client, shard: Any, worker: str) -> Any:
+    """Compute a shard, and all that it is made of, on one worker if that is possible."""
+    return client.compute(
+        shard, workers=[worker], allow_other_workers=True, optimize_graph=False
+    )
+
+
+def _wait(client: Client, futures: Sequence[Any], workers: set[str]) -> bool:
+    """Wait for all shards; False if others have taken the place of all the workers.
+
+    Dask lets tasks wait for ever for a worker of their own if all workers were lost at the
+    same time, even those that may go elsewhere.
+    """
+    pending = set(futures)
+    try:
+        while pending:
+            try:
+                done = wait(list(pending), _PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                there = set(client.nthreads())
+                if there and there.isdisjoint(workers):
+                    return False
+                continue
+            for future in done:
+                if future.status == "error":
+                    future.result()
+            pending -= set(done)
+    except BaseException:
+        client.cancel(list(futures))
+        raise
+    return True
+
+
+def _untie(client: Client, shards: Sequence[Any]) -> None:
+    """Let shards be made again anywhere, by workers that are not there yet, too."""
+    keys = {key: None for shard in shards for key in shard.dask}
+    scheduler: Any = client.scheduler
+    client.sync(scheduler.set_restrictions, worker=keys)
 
 
 def _group(n_used: Sequence[int], n_threads: Sequence[int]) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from dask.base import compute
 from dask.delayed import delayed
-from distributed import Client, Future, as_completed, default_client
+from distributed import Client, as_completed, default_client
 
 from boostr.exceptions import InvalidParameterError
 
@@ -19,7 +19,6 @@ __all__ = [
     "gather",
     "reduce_tree",
     "share",
-    "wait_for",
 ]
 
 FAN_IN = 16  # results that are put together at a time
@@ -60,12 +59,6 @@ def gather(client: Client | None, tasks: Sequence[Any]) -> list[Any]:
     if client is None:
         return list(compute(*tasks))
     futures = client.compute(list(tasks), optimize_graph=False)
-    wait_for(client, futures)
-    return list(client.gather(futures))
-
-
-def wait_for(client: Client, futures: Sequence[Future[Any]]) -> None:
-    """Wait until all are there; the first error cancels the others."""
     try:
         for future in as_completed(futures):
             if future.status == "error":
@@ -73,6 +66,7 @@ def wait_for(client: Client, futures: Sequence[Future[Any]]) -> None:
     except BaseException:
         client.cancel(list(futures))
         raise
+    return list(client.gather(futures))
 
 
 def reduce_tree(join: Callable[[Sequence[Any]], Any], tasks: Sequence[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from boostr.data._events import RecurrentEvents
+from boostr.data._scan_events import ScannedEvents
 from boostr.exceptions import InvalidEventsError, TargetTypeError
 
 __all__ = ["check_target"]
@@ -32,6 +33,12 @@ def check_target(y: object) -> RecurrentEvents:
         raise InvalidEventsError(
             "This estimator requires y to be passed, but the target y is None.\n\n"
             f"Hint: {_WAYS}"
+        )
+    if isinstance(y, ScannedEvents):
+        raise TargetTypeError(
+            "`y` must be in memory here, but it is a ScannedEvents.\n\n"
+            "Hint: BoostR.fit takes it as it is; y.collect() reads all of it, y.chunks() a "
+            "part at a time."
         )
     if not isinstance(y, RecurrentEvents):
         raise TargetTypeError(
