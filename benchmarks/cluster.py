@@ -76,7 +76,7 @@ def make_shard(index: int, n: int, recipe: Recipe) -> Any:
     from boostr.dask._shard import Shard
 
     own = recipe.compute(index, n)
-    return Shard(index, index * n, own.stats, own.features, own.weights, (str(index),))
+    return Shard(index, index * n, own.stats, own.features, own.weights)
 
 
 def spread(client: Any, recipe: Recipe, n_each: int) -> Cohort:

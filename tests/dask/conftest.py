@@ -8,6 +8,8 @@ pytest.importorskip("distributed")
 
 from distributed import Client, LocalCluster
 
+import dask
+
 
 def start_cluster():
     """Start two worker processes of one thread each."""
@@ -30,9 +32,16 @@ def cluster():
 def own_cluster():
     """A cluster whose workers may be killed, once asked for."""
 
+    # A busy machine takes its time to start a worker again, and must not give it up.
+    patience = {"distributed.deploy.lost-worker-timeout": "300s"}
+
     @contextmanager
     def start():
-        with start_cluster() as started, Client(started) as connected:
+        with (
+            dask.config.set(patience),
+            start_cluster() as started,
+            Client(started) as connected,
+        ):
             yield connected
 
     return start

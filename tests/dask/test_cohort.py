@@ -15,7 +15,7 @@ from tests.engine.problems import boosting, make_problem
 from tests.engine.test_penalty import Case
 from tests.engine.test_screening import bin_features, make_task
 
-from boostr._engine.cohort import mark_individuals, sum_up
+from boostr._engine.cohort import sum_up
 from boostr._engine.screening import rise_without
 from boostr._engine.selection import Task, draw_folds, grow, validate, weigh_runs
 from boostr._engine.training import SENSOR_SHAPES, Shape, Validation, train
@@ -30,9 +30,7 @@ N = 240
 
 
 def make_shard(index, first, stats, features, weights):
-    return Shard(
-        index, first, stats, features, weights, (mark_individuals(stats, features),)
-    )
+    return Shard(index, first, stats, features, weights)
 
 
 def spread(client, cohort, n_shards=2):
@@ -224,12 +222,11 @@ def test_sums_over_shards_are_sums_over_all(client, problem):
     assert found[1] == N
 
 
-def test_the_mark_is_that_of_the_partitions(client, problem):
-    cohort = problem.cohort
-    marks = [spread(client, cohort, n).mark() for n in (2, 2, 3)]
+def test_the_mark_is_that_of_a_machine_alone(client, problem):
+    before = problem.cohort.mark()
+    assert [spread(client, problem.cohort, n).mark() for n in (2, 3)] == [before, before]
     problem.stats.linear[70] += 1e-12
-    other = spread(client, cohort, 2).mark()
-    assert marks[0] == marks[1] != other
+    assert spread(client, problem.cohort, 2).mark() == problem.cohort.mark() != before
 
 
 # --- Faults

@@ -22,7 +22,7 @@ def problem(rng):
 
 @pytest.fixture
 def shard(problem):
-    return Shard(1, 100, problem.stats, problem.features, np.ones(40), ("mark",))
+    return Shard(1, 100, problem.stats, problem.features, np.ones(40))
 
 
 def make_order(problem, number=0, **what):
@@ -89,7 +89,7 @@ def test_a_shard_that_is_sent_leaves_its_models_behind(problem, shard):
     serve(shard, make_order(problem, start=(1.0, 0, FEATURES)))
     again = pickle.loads(pickle.dumps(shard))
     assert not again.followed
-    assert (again.index, again.first, again.marks) == (1, 100, ("mark",))
+    assert (again.index, again.first) == (1, 100)
     assert np.array_equal(again.stats.linear, problem.stats.linear)
 
 

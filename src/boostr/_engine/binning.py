@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,10 @@ from boostr._typing import (
     FloatArray,
     IndexArray,
     OffsetArray,
+    PositionArray,
 )
 
-__all__ = ["BinMapper", "BinnedFeatures", "FeatureLayout"]
+__all__ = ["BinMapper", "BinnedFeatures", "FeatureLayout", "separate"]
 
 _SAMPLE_SIZE = 200_000  # rows that quantiles are read from
 _PARALLEL_FROM = 100_000  # rows from which threads pay
@@ -101,7 +103,14 @@ class BinMapper:
             else _find_thresholds(sample[:, feature], max_bins)
             for feature in range(n_features)
         ]
-        offsets = np.zeros(n_features + 1, dtype=np.int64)
+        return cls.from_thresholds(thresholds, is_categorical)
+
+    @classmethod
+    def from_thresholds(
+        cls, thresholds: Sequence[FloatArray], is_categorical: BoolArray
+    ) -> BinMapper:
+        """Return the given thresholds of every feature; of categories only the number."""
+        offsets = np.zeros(len(thresholds) + 1, dtype=np.int64)
         offsets[1:] = np.cumsum([len(values) for values in thresholds])
         return cls(np.concatenate([np.empty(0), *thresholds]), offsets, is_categorical)
 
@@ -165,7 +174,12 @@ def _find_thresholds(values: FloatArray, max_bins: int) -> FloatArray:
         below = below[below < distinct.size - 1]
     else:
         below = np.arange(distinct.size - 1)
+    return separate(distinct, below)
+
+
+def separate(values: FloatArray, below: PositionArray) -> FloatArray:
+    """Return thresholds between some of ascending values and those after them."""
     # Halves first: the sum of two large numbers could overflow.
-    middles = 0.5 * distinct[below] + 0.5 * distinct[below + 1]
+    middles = 0.5 * values[below] + 0.5 * values[below + 1]
     # Where rounding lifts the middle onto the upper value, the lower one separates them.
-    return np.where(middles < distinct[below + 1], middles, distinct[below])
+    return np.where(middles < values[below + 1], middles, values[below])

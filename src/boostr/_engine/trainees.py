@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.suffstats import SufficientStats
@@ -12,7 +13,7 @@ from boostr._engine.tree import HistogramSource, LocalSource, Tree
 from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["LocalTrainees", "Trainees", "draw_individuals"]
+__all__ = ["LocalTrainees", "Trainees", "draw_individuals", "scatter"]
 
 _PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
 _N_CHUNKS = 64  # of individuals; fixed, so that sums over them have the same bits always
@@ -131,7 +132,14 @@ def draw_individuals(positions: PositionArray, share: float, seed: int) -> BoolA
     the splitmix64 generator), so that parts of the individuals can be drawn anywhere.
     """
     state = positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    state ^= state >> np.uint64(31)
+    scatter(state)
     return np.asarray(state < np.uint64(min(share * 2.0**64, 2.0**64 - 2048)))
+
+
+def scatter(state: NDArray[np.uint64]) -> None:
+    """Turn numbers into others that look like chance, in place: splitmix64's last step."""
+    state ^= state >> np.uint64(30)
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)

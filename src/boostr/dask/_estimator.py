@@ -241,7 +241,7 @@ class DaskBoostR(LazyPredictor):
 
     def _find_bins(self, found: Survey, model: BoostR) -> BinMapper:
         if self.bins == "exact":
-            return find_bins(found.pool.features, model.max_bins, found.encoder)
+            return find_bins(found.binned, model.max_bins, found.encoder)
         encoder = found.encoder
         return find_summarized_bins(
             found.summaries, model.max_bins, encoder.is_categorical, encoder.n_categories

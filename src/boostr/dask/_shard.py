@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.cohort import add_shuffled
+from boostr._engine.cohort import add_shuffled, mark_individuals
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.trainees import LocalTrainees
 from boostr._engine.tree import Tree
@@ -50,7 +50,6 @@ class Shard:
     stats: SufficientStats
     features: BinnedFeatures
     weights: FloatArray
-    marks: tuple[str, ...]  # of its partitions
     followed: dict[str, _Followed] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -62,7 +61,11 @@ class Shard:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.index, self.first, self.stats, self.features, self.weights)
-        return Shard, (*parts, self.marks)
+        return Shard, parts
+
+    def mark(self) -> int:
+        """Return its share of the mark of all individuals."""
+        return mark_individuals(self.stats, self.features, self.first)
 
     def look(self, view: View) -> tuple[SufficientStats, BinnedFeatures]:
         """Return statistics and bins as a model sees them."""

@@ -12,7 +12,6 @@ from dask.delayed import delayed
 from distributed import Client, wait
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
-from boostr._engine.cohort import mark_individuals
 from boostr._engine.suffstats import SufficientStats
 from boostr._typing import FloatArray
 from boostr.dask._cohort import DaskCohort
@@ -47,7 +46,6 @@ class _Chunk:
     stats: SufficientStats
     features: BinnedFeatures
     weights: FloatArray
-    mark: str
 
 
 def build_cohort(
@@ -62,7 +60,8 @@ def build_cohort(
     A shard is a pure function of the rows: where a worker is lost, it is made again by
     another one.
     """
-    workers = client.nthreads()
+    # The largest first: the same workers in another order make the same shards.
+    workers = dict(sorted(client.nthreads().items(), key=lambda each: -each[1]))
     shared = share((*context, recipe), "recipe")
     groups = _group(heads.n_used, list(workers.values()))
     shards: list[Any] = []
@@ -91,10 +90,10 @@ def _start(client: Client, shard: Any, worker: str) -> Any:
 
 
 def _wait(client: Client, futures: Sequence[Any], workers: set[str]) -> bool:
-    """Wait for all shards; False if others have taken the place of all the workers.
+    """Wait for all shards; False if a worker has gone that some of them are tied to.
 
-    Dask lets tasks wait for ever for a worker of their own if all workers were lost at the
-    same time, even those that may go elsewhere.
+    Dask may let tasks wait for ever for a worker of their own that was lost, even those
+    that may go elsewhere.
     """
     pending = set(futures)
     try:
@@ -103,7 +102,8 @@ def _wait(client: Client, futures: Sequence[Any], workers: set[str]) -> bool:
                 done = wait(list(pending), _PATIENCE, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 there = set(client.nthreads())
-                if there and there.isdisjoint(workers):
+                if there and not workers <= there:
+                    client.cancel(list(futures))
                     return False
                 continue
             for future in done:
@@ -146,7 +146,7 @@ def _compute_part(shared: tuple[Roles, Files, Recipe], *rows: Any) -> _Chunk | N
         binned = recipe.mapper.transform(features, n_threads)
         weights = None if is_even else part.weights
         stats = recipe.plan.compute(part.events, sensors, weights)
-    return _Chunk(stats, binned, part.weights, mark_individuals(stats, binned))
+    return _Chunk(stats, binned, part.weights)
 
 
 def _join(index: int, first: int, chunks: Sequence[_Chunk | None]) -> Shard:
@@ -158,5 +158,4 @@ def _join(index: int, first: int, chunks: Sequence[_Chunk | None]) -> Shard:
     )
     bins = np.concatenate([chunk.features.bins for chunk in some])
     weights = np.concatenate([chunk.weights for chunk in some])
-    marks = tuple(chunk.mark for chunk in some)
-    return Shard(index, first, stats, some[0].features.holding(bins), weights, marks)
+    return Shard(index, first, stats, some[0].features.holding(bins), weights)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._engine.binning import BinMapper
+from boostr._engine.binning import BinMapper, separate
 from boostr._typing import BoolArray, FloatArray, IndexArray, OffsetArray
 
 __all__ = ["N_KEPT", "Summary", "find_bins", "merge_features", "summarize_features"]
@@ -85,9 +85,7 @@ class Summary:
             below = below[below < values.size - 1]
         else:
             below = np.arange(max(values.size - 1, 0))
-        # Halves first: the sum of two large numbers could overflow.
-        middles = 0.5 * values[below] + 0.5 * values[below + 1]
-        return np.where(middles < values[below + 1], middles, values[below])
+        return separate(values, below)
 
 
 def summarize_features(
@@ -122,6 +120,4 @@ def find_bins(
         np.zeros(n_known) if summary is None else summary.find_thresholds(max_bins)
         for summary, n_known in zip(summaries, n_categories, strict=True)
     ]
-    offsets = np.zeros(len(thresholds) + 1, dtype=np.int64)
-    offsets[1:] = np.cumsum([len(values) for values in thresholds])
-    return BinMapper(np.concatenate([np.empty(0), *thresholds]), offsets, is_categorical)
+    return BinMapper.from_thresholds(thresholds, is_categorical)

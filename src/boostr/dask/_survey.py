@@ -26,8 +26,8 @@ from boostr.estimators._features import (
     choose_categorical,
     count_categories,
 )
-from boostr.estimators._statistics import FEW, POOL
-from boostr.estimators._training_data import TrainingData
+from boostr.estimators._statistics import EVENTS, FEW, POOL, VALUES
+from boostr.estimators._training_data import TrainingData, find_step
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Headcount", "Survey", "count_heads", "survey"]
@@ -104,6 +104,7 @@ class _Totals:
     """What is known of all individuals of a part, or of several."""
 
     extent: Extent | None  # None where nobody is used
+    n_values: int  # times and values of sensors
     counts: Mapping[str, Counter[Any] | None]
     summaries: Sequence[Summary | None]
     categories: Mapping[str, tuple[Any, ...] | None]
@@ -139,12 +140,9 @@ class Survey:
     categories: Mapping[str, tuple[Any, ...]]  # of the sensors that have some
     pool: TrainingData
     few: TrainingData
+    few_step: int  # every so-manieth of those used is among the few
+    binned: FloatArray  # features that exact thresholds are read from
     is_used: BoolArray | None  # of all individuals; None if it was not asked for
-
-    @property
-    def few_step(self) -> int:
-        """Every so-manieth of those used is among the few."""
-        return max(1, self.extent.n // (POOL if self.few.sensors is None else FEW))
 
 
 def survey(
@@ -212,8 +210,11 @@ def _survey_part(
             summaries = summarize_features(numbers, encoder.is_categorical)
         with use_worker_threads():
             extent = Extent.of(part.events, part.sensors if asked.wants_ranges else None)
-    totals = _Totals(extent, counts, summaries, part.categories)
     has_sensors = part.sensors is not None
+    n_values = 0
+    if part.sensors is not None:
+        n_values = part.sensors.values.size + part.sensors.times.size
+    totals = _Totals(extent, n_values, counts, summaries, part.categories)
     return _Findings(
         totals,
         _draw(part, first, asked.pool_step, with_sensors=False),
@@ -260,6 +261,7 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
     united = unite_categories([dict(part.categories) for part in known])
     return _Totals(
         reduce(Extent.join, extents) if extents else None,
+        sum(part.n_values for part in known),
         counts,
         merge_features(summaries) if summaries else [],
         dict(known[0].categories) | united,
@@ -271,14 +273,32 @@ def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
     encoder = FeatureEncoder.from_counts(known.counts, n)
     assert known.extent is not None  # noqa: S101 - somebody is used
     categories = {name: one for name, one in known.categories.items() if one is not None}
-    pool = _join_samples([one.pool for one in found], encoder, categories)
-    has_sensors = any(one.few is not None for one in found)
+    sample = _join_samples([one.pool for one in found], encoder, categories)
+    pool, few_step = _thin(sample, known.extent, POOL, known.extent.n_events, EVENTS)
     few = pool
-    if has_sensors:
+    if any(one.few is not None for one in found):
         few = _join_samples([one.few for one in found], encoder, categories)
+        few, few_step = _thin(few, known.extent, FEW, known.n_values, VALUES)
     used = [one.is_used for one in found if one.is_used is not None]
-    is_used = np.concatenate(used) if used else None
-    return Survey(known.extent, encoder, known.summaries, categories, pool, few, is_used)
+    return Survey(
+        known.extent,
+        encoder,
+        known.summaries,
+        categories,
+        pool,
+        few,
+        few_step,
+        sample.features,
+        np.concatenate(used) if used else None,
+    )
+
+
+def _thin(
+    sample: TrainingData, extent: Extent, n_most: int, n_values: int, most_values: int
+) -> tuple[TrainingData, int]:
+    """Leave some of a sample out where it has too many values; return the step of all."""
+    step = find_step(extent.n, n_most, n_values, most_values)
+    return sample.every(step // max(1, extent.n // n_most)), step
 
 
 def _join_samples(
