@@ -153,7 +153,7 @@ def start(n_workers: int) -> Any:
     cluster = LocalCluster(
         n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
     )
-    return Client(cluster, set_as_default=True)
+    return Client(cluster, direct_to_workers=True)
 
 
 def compare(recipe: Recipe, n: int, n_trees: int, repetitions: int) -> list[list[str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import RLock
 
 import numba
 from distributed import get_worker
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from boostr.estimators._curves import use_threads
 
@@ -29,9 +30,15 @@ def use_worker_threads() -> Iterator[int]:
     with (
         _KERNELS,
         use_threads(_count_threads()) as n_threads,
-        threadpool_limits(1, "blas"),
+        _find_libraries().limit(limits=1, user_api="blas"),
     ):
         yield n_threads
+
+
+@cache
+def _find_libraries() -> ThreadpoolController:
+    """Look for libraries of linear algebra; once, since that takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _count_threads() -> int:
