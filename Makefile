@@ -49,8 +49,11 @@ imports: $(VENV)/.developer  ## who may import whom
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
 # the lines of everything else, the second those of the kernels and of what is close to them.
+# Tests on a cluster have worker processes of their own, and come last, when all kernels are there.
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and README
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --cov --cov-report= --cov-fail-under=0 \
+	$(BIN)/python -m pytest -q -n 2 --ignore=tests/dask --cov --cov-report= --cov-fail-under=0 \
+		--durations=10
+	$(BIN)/python -m pytest -q tests/dask --cov --cov-append --cov-report= --cov-fail-under=0 \
 		--durations=10
 
 nojit: unit  ## kernels again as plain Python, and the share of lines run by both

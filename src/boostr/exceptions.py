@@ -6,6 +6,7 @@ from typing import Any
 
 __all__ = [
     "BoostrError",
+    "ClusterLostError",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -23,6 +24,10 @@ class BoostrError(Exception):
     """Base of all errors that boostr raises on purpose."""
 
     ids: Any = None  # of the first individuals that break a rule, where it is known whose
+
+
+class ClusterLostError(BoostrError, ConnectionError):
+    """The cluster that trains a model is gone, or loses its workers again and again."""
 
 
 class InvalidEventsError(BoostrError, ValueError):

@@ -147,6 +147,16 @@ def test_events_without_cost_are_no_events():
     assert OperationalClock.from_events(events) == CalendarClock()
 
 
+def test_events_that_cost_nothing_leave_the_clock_as_it_is(rng):
+    times = [np.sort(rng.uniform(0.0, 9.0, 4)) for _ in range(30)]
+    costs = [np.where(own < 4.0, 1.0, 0.0) for own in times]
+    with_free = RecurrentEvents.from_lists(times, end=10.0, cost=costs)
+    without = RecurrentEvents.from_lists([own[own < 4.0] for own in times], end=10.0)
+    grid = np.linspace(0.0, 20.0, 40)
+    clocks = [OperationalClock.from_events(events) for events in (with_free, without)]
+    assert_allclose(clocks[0].read(grid), clocks[1].read(grid))
+
+
 def test_one_event_makes_a_straight_clock():
     # Half of the event (of one in four individuals) has happened at its own time.
     events = RecurrentEvents.from_lists([[2.0], [], [], []], end=5.0)
@@ -174,6 +184,13 @@ def test_event_times_that_differ_by_rounding_are_no_obstacle():
     events = RecurrentEvents.from_lists([[time] for time in times * 4], end=1.0)
     clock = OperationalClock.from_events(events)
     assert np.all(np.diff(clock.read(np.linspace(0.0, 1.0, 50))) > 0.0)
+
+
+def test_event_times_may_differ_by_rounding_far_from_the_origin():
+    times = 19_000.0 + 4e-12 * np.arange(64)
+    events = RecurrentEvents.from_lists([[time] for time in times], end=20_000.0)
+    clock = OperationalClock.from_events(events)
+    assert np.all(np.isfinite(clock.read(np.array([1.0, 19_000.0, 25_000.0]))))
 
 
 def test_a_sample_stands_for_many(rng, monkeypatch):

@@ -1,6 +1,5 @@
 import logging
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -51,10 +50,3 @@ def own_cluster():
 def client(cluster):
     with Client(cluster) as connected:
         yield connected
-
-
-def pytest_collection_modifyitems(items):
-    """Leave all tests of this folder to one process, so that there is one cluster."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("dask"))

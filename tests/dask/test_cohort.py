@@ -24,6 +24,7 @@ from boostr.dask import _hosts, _trainees
 from boostr.dask._cohort import DaskCohort
 from boostr.dask._shard import Shard
 from boostr.dask._trainees import Shards
+from boostr.exceptions import ClusterLostError
 
 GROWTH = GrowthParams(max_leaves=4, min_samples_leaf=15)
 N = 240
@@ -125,7 +126,7 @@ def test_folds_are_validated_as_on_a_machine_alone(client, problem):
     assert_allclose(found.curve, expected.curve)
     for trees, others in zip(found.trees, expected.trees, strict=True):
         assert_same_trees(task.cohort, trees, others)
-    rows = remote.cohort.collect(found.out_of_fold, np.arange(N))
+    rows = remote.cohort.collect(found.out_of_fold)
     assert_allclose(rows, expected.out_of_fold, atol=1e-10)
 
 
@@ -133,7 +134,7 @@ def test_who_was_never_held_out_is_unknown(client, problem):
     task = move(client, problem.task(3))
     held_out = np.array([2, 50, 180], dtype=np.int32)
     run = validate(task, GROWTH, [held_out], "run")
-    rows = task.cohort.collect(run.out_of_fold, np.arange(N))
+    rows = task.cohort.collect(run.out_of_fold)
     assert np.flatnonzero(~np.isnan(rows[:, 0])).tolist() == [2, 50, 180]
 
 
@@ -239,11 +240,46 @@ def count_models(shard):
 def test_workers_forget_models_that_are_done(client, problem):
     task = move(client, problem.task(3))
     run = validate(task, GROWTH, draw_folds(N, 3, 1, 0), "run")
-    task.cohort.collect(run.out_of_fold, np.arange(2))
+    assert len(task.cohort.collect(run.out_of_fold, 7)) == -(-N // 7)
+    grow(task, GROWTH, 2, "trees")
     deadline = time.monotonic() + 10.0
     while sum(client.gather(task.cohort.shards.submit(count_models))) > 0:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_hosts_are_where_their_shards_are(client, problem):
+    task = move(client, problem.task(2), n_shards=4)
+    strangers = [client.submit(Stranger, actor=True, pure=False) for _ in range(3)]
+    wait(strangers)
+    grow(task, GROWTH, 2, "trees")
+    hosts = task.cohort.shards.hosts
+    owners = client.who_has(list(task.cohort.shards.futures))
+    for node, shard in zip(hosts._heads, task.cohort.shards.futures, strict=True):
+        assert owners[shard.key] == (node.host._address,)
+
+
+class Stranger:
+    """An actor that has nothing to do with us."""
+
+
+def test_losses_that_never_end_are_an_error(client, problem, monkeypatch):
+    task = move(client, problem.task(2))
+    monkeypatch.setattr(_hosts.Hosts, "ask", lambda *order: None)
+    with pytest.raises(ClusterLostError, match=r"(?s)in a row.*Hint:.*checkpoint"):
+        grow(task, GROWTH, 2, "trees")
+
+
+def test_a_cluster_that_is_gone_is_named_as_such(own_cluster, problem):
+    with own_cluster() as client:
+        task = move(client, problem.task(6))
+
+        def close(label, n_trees, loss):
+            if n_trees == 2:
+                client.shutdown()
+
+        with pytest.raises(ClusterLostError):
+            grow(replace(task, report=close), GROWTH, 6, "trees")
 
 
 def lose_state(shard):

@@ -46,11 +46,11 @@ class Screening:
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
     n_features = task.cohort.layout.n_features
-    run = _try_shuffled(task, growth, folds)
+    trial, run = _try_shuffled(task, growth, folds)
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups
-    rise, error, _ = rise_without(task.cohort, groups.starts, run.out_of_fold)
+    rise, error, _ = rise_without(trial, groups.starts, run.out_of_fold)
     is_useful = rise > _USEFUL * error
     is_useful[groups.prices == 0.0] = True  # the baseline stays
     columns = (useful.astype(np.int32),) * len(folds)
@@ -66,7 +66,7 @@ def screen_features(
     so that the held-out loss tells whether leaving out the others pays.
     """
     n_features = task.cohort.layout.n_features
-    run = _try_shuffled(task, growth, folds)
+    _, run = _try_shuffled(task, growth, folds)
     columns = []
     for member in run.members(1.0):
         gains = gain_importance([member], 2 * n_features)[1]
@@ -112,12 +112,12 @@ def _sum_rises(
 
 def _try_shuffled(
     task: Task, growth: GrowthParams, folds: Sequence[IndexArray]
-) -> ValidatedRun:
-    """Run once with shuffled copies of all features beside them."""
+) -> tuple[Cohort, ValidatedRun]:
+    """Run once with shuffled copies of all features beside them, and return with whom."""
     rate = max(task.params.learning_rate, _LARGE_STEP)
     trial = replace(
         task,
         cohort=task.cohort.add_shuffled(task.params.seed),
         params=replace(task.params, learning_rate=rate),
     )
-    return validate(trial, growth, folds, "screening")
+    return trial.cohort, validate(trial, growth, folds, "screening")

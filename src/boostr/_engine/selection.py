@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -124,11 +125,22 @@ def grow(
     """Boost on everybody for a fixed number of rounds; return trees and training losses."""
     booster = task.booster(growth, np.empty(0, dtype=np.int32), 0, task.n_threads)
     losses = np.empty(n_rounds)
-    for index in range(n_rounds):
-        _step_all([booster], 1, task.log)
-        losses[index] = booster.total_loss / len(task)
-        task.report(label, index + 1, np.nan)
+    with _letting_go([booster]):
+        for index in range(n_rounds):
+            _step_all([booster], 1, task.log)
+            losses[index] = booster.total_loss / len(task)
+            task.report(label, index + 1, np.nan)
     return tuple(booster.trees), losses
+
+
+@contextmanager
+def _letting_go(boosters: Sequence[Booster]) -> Iterator[None]:
+    """Let those who follow models forget them in the end, whatever happens."""
+    try:
+        yield
+    finally:
+        for booster in boosters:
+            booster.trainees.forget()
 
 
 def validate(
@@ -148,14 +160,15 @@ def validate(
     n_held_out = sum(len(held_out) for held_out in folds)
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
-    while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
-        _step_all(boosters, n_beside, task.log)
-        curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
-        if curve[-1] < best:
-            best, n_kept = curve[-1], len(curve)
-            for booster in boosters:
-                booster.trainees.keep()
-        task.report(label, len(curve), curve[-1])
+    with _letting_go(boosters):
+        while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
+            _step_all(boosters, n_beside, task.log)
+            curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
+            if curve[-1] < best:
+                best, n_kept = curve[-1], len(curve)
+                for booster in boosters:
+                    booster.trainees.keep()
+            task.report(label, len(curve), curve[-1])
     trees = tuple(tuple(booster.trees[:n_kept]) for booster in boosters)
     out_of_fold = task.cohort.gather_held_out(boosters, folds, n_kept)
     return ValidatedRun(

@@ -38,6 +38,10 @@ class Trainees(HistogramSource, Protocol):
         """Remember the coefficients of those held out as they are now."""
         ...
 
+    def forget(self) -> None:
+        """Drop all that is held elsewhere: the model is done."""
+        ...
+
 
 class LocalTrainees:
     """Individuals whose bins and statistics lie in local arrays.
@@ -119,6 +123,9 @@ class LocalTrainees:
     def keep(self) -> None:
         """Remember the coefficients of those held out."""
         self.kept = self.theta[self.held_out]
+
+    def forget(self) -> None:
+        """Do nothing: what lies here goes with the object."""
 
     def loss(self, members: IndexArray) -> float:
         """Return the summed loss of some individuals."""

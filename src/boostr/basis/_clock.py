@@ -77,7 +77,9 @@ class OperationalClock:
             last = _rise(events, weights, frailty, *times[ranks[-2:]].tolist())
             counts[-1] = counts[-2] + last
         log_times = np.log(times[ranks] - origin)
-        log_counts = np.log(counts)
+        # Far from the origin, times that differ by rounding have the same logarithm.
+        is_later = np.diff(log_times, prepend=-np.inf) > 0.0
+        log_times, log_counts = log_times[is_later], np.log(counts[is_later])
         return cls(
             origin,
             log_times,
@@ -147,7 +149,8 @@ def _pool(
     if is_staggered and _share_ending_with_event(events, weights) < _MOST_ENDING:
         seen = np.bincount(events.event_owner, events.costs, len(events))
         mean, frailty = _weigh(table, mean, seen.astype(np.float64))
-    return table.times[mean > 0.0], mean[mean > 0.0], frailty
+    rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
+    return table.times[rises], mean[rises], frailty
 
 
 def _weigh(

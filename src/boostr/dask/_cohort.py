@@ -62,9 +62,6 @@ class DaskCohort:
     ) -> RemoteRows:
         """Return everybody's mean coefficients over the models that held them out."""
         models = [booster.trees[:n_kept] for booster in boosters]
-        for booster in boosters:
-            trainees: Any = booster.trainees
-            trainees.forget()
         ends = [np.searchsorted(fold, self.shards.firsts) for fold in folds]
         own = [
             [fold[end[k] : end[k + 1]] for fold, end in zip(folds, ends, strict=True)]
@@ -97,31 +94,27 @@ class DaskCohort:
             np.concatenate([part.weights for part in parts]),
         )
 
-    def collect(self, rows: RemoteRows, positions: IndexArray) -> FloatArray:
-        """Bring the rows of some individuals here."""
-        ends = np.searchsorted(positions, self.shards.firsts)
-        futures = [
-            self.shards.client.submit(
-                np.take, part, positions[ends[k] : ends[k + 1]] - first, 0, pure=False
-            )
-            for k, (part, first) in enumerate(
-                zip(rows.futures, self.shards.firsts[:-1], strict=True)
-            )
-        ]
+    def collect(self, rows: RemoteRows, step: int = 1) -> FloatArray:
+        """Bring the rows of every so-manieth individual here."""
+        futures = list(rows.futures)
+        if step > 1:
+            firsts = self.shards.firsts[:-1]
+            futures = [
+                self.shards.client.submit(_take_every, part, first, step, pure=False)
+                for part, first in zip(rows.futures, firsts, strict=True)
+            ]
         return np.concatenate(self.shards.client.gather(futures))
 
     def restrict(self, term: int) -> DaskCohort:
         """Return the same individuals with one term alone."""
         return replace(self, n_terms=1, view=replace(self.view, term=term))
 
-    def add_shuffled(self, seed: int) -> DaskCohort:
-        """Return them with a copy of every feature, shuffled within every shard."""
-        layout = replace(
-            self.layout,
-            n_values=np.tile(self.layout.n_values, 2),
-            is_categorical=np.tile(self.layout.is_categorical, 2),
-        )
-        return replace(self, layout=layout, view=replace(self.view, shuffle=seed))
+    def add_shuffled(self, seed: int) -> LocalCohort:
+        """Bring everybody here, with a shuffled copy of every feature beside it.
+
+        Copies are shuffled over all individuals; large data ask for some of them only.
+        """
+        return self.take(np.arange(len(self), dtype=np.int32)).add_shuffled(seed)
 
     def mark(self) -> str:
         """Return a text that differs where any statistics or bins do."""
@@ -139,3 +132,8 @@ class DaskCohort:
 
     def _repeat(self, value: Any) -> list[Any]:
         return [value] * len(self.shards.counts)
+
+
+def _take_every(rows: FloatArray, first: int, step: int) -> FloatArray:
+    """Return every so-manieth row, counted over all individuals."""
+    return rows[-first % step :: step]

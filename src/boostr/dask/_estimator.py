@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from distributed import Client
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper
@@ -38,9 +40,10 @@ from boostr.exceptions import InvalidParameterError
 __all__ = ["DaskBoostR"]
 
 _MOST_KEPT = 10_000_000  # out-of-fold coefficients that the model keeps
+_OWN = frozenset({"bins", "local_below"})  # parameters that `BoostR` has not
 
 
-class DaskBoostR(LazyPredictor):
+class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
     """Gradient boosted trees for recurrent events, trained on a Dask cluster.
 
     Workers read the tables, compute the statistics and bins of their individuals and keep
@@ -53,9 +56,9 @@ class DaskBoostR(LazyPredictor):
         Where the thresholds of features come from: quantiles of all individuals, from
         summaries of the parts that are put together on the cluster, or those of `BoostR`.
         Summaries are exact for features with up to 4,096 different values. Otherwise the
-        share of individuals below a threshold is off by at most ``levels / 4096``, with one
-        level for the parts and one for every factor of 16 in their number: by 0.1 percent
-        with 1,000 parts, where 255 bins hold 0.4 percent each.
+        share of individuals below a threshold is off by at most ``(levels + 1) / 4096``,
+        with one level for the parts and one for every factor of 16 in their number: by 0.12
+        percent with 1,000 parts, where 255 bins hold 0.4 percent each.
     local_below : int, default=50_000
         With fewer individuals, statistics and bins are brought to the client, and trees are
         grown there: orders to workers would take longer than sums. 0 never does that.
@@ -103,6 +106,42 @@ class DaskBoostR(LazyPredictor):
         self.bins = bins
         self.local_below = local_below
         self.params = BoostR(**params).get_params(deep=False)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all parameters by name: those of `BoostR`, `bins` and `local_below`.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the parameters of parameters.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        own = {name: getattr(self, name) for name in _OWN}
+        return own | BoostR(**self.params).get_params(deep)
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some parameters.
+
+        Parameters
+        ----------
+        **params
+            New values by name, as from `get_params`.
+
+        Returns
+        -------
+        DaskBoostR
+            The estimator itself.
+        """
+        others = {name: value for name, value in params.items() if name not in _OWN}
+        model = BoostR(**self.params).set_params(**others)  # refuses unknown names
+        self.params = model.get_params(deep=False)
+        for name in _OWN & params.keys():
+            setattr(self, name, params[name])
+        return self
 
     def fit(  # noqa: PLR0913 - all but the first three are by name
         self,
@@ -170,6 +209,7 @@ class DaskBoostR(LazyPredictor):
         model = self._check(roles)
         self._forget()
         with (
+            client.as_current(),  # Dask asks for it where no client can be given
             forget_if_interrupted(self._forget),
             use_threads(model.n_jobs) as n_threads,
             _show_progress(model, has_sensors=sensors is not None) as progress,
@@ -207,6 +247,12 @@ class DaskBoostR(LazyPredictor):
             raise InvalidParameterError(
                 f"`bins` must be 'sketch' or 'exact', but it is {self.bins!r}."
             )
+        below = self.local_below
+        if not isinstance(below, numbers.Integral) or isinstance(below, bool) or below < 0:
+            raise InvalidParameterError(
+                "`local_below` must be a whole number of individuals, 0 or more, but it is "
+                f"{below!r}."
+            )
         if model.warm_start:
             raise InvalidParameterError(
                 "`warm_start` goes on with a model on one machine, not on a cluster.\n\n"
@@ -224,7 +270,6 @@ class DaskBoostR(LazyPredictor):
     def _survey(self, client: Client, model: BoostR, data: Together) -> Survey:
         """Look at everybody; learn names and categories of features and sensors."""
         validate_data(model, data.meta, reset=True, skip_check_array=True)
-        n_kept = data.heads.total * 2
         found = survey(
             client,
             data.context,
@@ -232,7 +277,7 @@ class DaskBoostR(LazyPredictor):
             data.heads,
             (data.meta, model.categorical_features),
             wants_summaries=self.bins == "sketch",
-            wants_used=n_kept <= _MOST_KEPT,
+            wants_used=data.heads.total <= _MOST_KEPT,  # there is a term at least
         )
         model.encoder_ = found.encoder
         sensors = found.few.sensors
@@ -275,17 +320,17 @@ def _describe_training(
     model.out_of_fold_coefficients_ = None
     if trained.out_of_fold is not None:
         n = len(cohort)
-        theta = _collect(cohort, trained.out_of_fold, np.arange(0, n, found.few_step))
+        theta = _collect(cohort, trained.out_of_fold, found.few_step)
         if found.is_used is not None and n * cohort.n_terms <= _MOST_KEPT:
-            everybody = _collect(cohort, trained.out_of_fold, np.arange(n))
+            everybody = _collect(cohort, trained.out_of_fold)
             spread = np.full((len(found.is_used), cohort.n_terms), np.nan)
             spread[found.is_used] = everybody
             model.out_of_fold_coefficients_ = spread
     model.__dict__.update(learn_frailty(model, found.few, theta))
 
 
-def _collect(cohort: Any, rows: Any, positions: Any) -> FloatArray:
-    """Return the rows of some individuals, wherever they are."""
+def _collect(cohort: Any, rows: Any, step: int = 1) -> FloatArray:
+    """Return the rows of every so-manieth individual, wherever they are."""
     if isinstance(cohort, LocalCohort):
-        return np.asarray(rows[positions])
-    return np.asarray(cohort.collect(rows, positions))
+        return np.asarray(rows[::step])
+    return np.asarray(cohort.collect(rows, step))

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future
+from distributed import CancelledError, Client, Future, wait
 
 from boostr._typing import IndexArray
 from boostr.dask._shard import Answer, Order, Shard, serve
 from boostr.dask._tasks import FAN_IN
+from boostr.exceptions import ClusterLostError
 
 __all__ = ["Hosts", "join_answers"]
+
+_LOGGER = logging.getLogger(__name__)
 
 Begins = Mapping[int, IndexArray]  # positions that are held out, by shard
 
@@ -84,25 +89,37 @@ class Hosts:
         None if a shard does not know what came before, or a worker was lost: its shards
         are then made again elsewhere.
         """
-        with self._lock:
-            if not self._heads:
-                self._call_hosts()
-            n_calls, heads = self._n_calls, self._heads
+        n_calls = self._n_calls
         try:
+            with self._lock:
+                if not self._heads:
+                    self._call_hosts()
+                n_calls, heads = self._n_calls, self._heads
             coming = [head.ask(order, begins) for head in heads]
             return join_answers([answer.result() for answer in coming])
+        except CancelledError as error:
+            raise ClusterLostError(
+                "Training needs its cluster, but that is gone.\n\n"
+                "Hint: fit(..., checkpoint=file) keeps the trees so far, and goes on from "
+                "there on another cluster."
+            ) from error
         except (OSError, RuntimeError, KeyError) as error:
-            if not isinstance(error, OSError) and not self._has_lost_some():
-                raise
+            is_lost = isinstance(error, OSError) or self._has_lost_some()
             with self._lock:
+                if not is_lost and n_calls == self._n_calls:
+                    raise
                 if n_calls == self._n_calls:
-                    self._call_hosts()
+                    self._heads = ()
+            _LOGGER.warning("A worker was lost; its individuals are made again: %s", error)
             return None
 
     def forget(self, model: str) -> None:
         """Let all hosts drop a model; a host that is lost has nothing to drop."""
-        if self._heads and not self._has_lost_some():
-            for node in _list_nodes(self._heads):
+        with self._lock:
+            nodes = _list_nodes(self._heads)
+        for node in nodes:
+            # Of a lost one, Dask says so at once or never answers: nobody waits for it.
+            with contextlib.suppress(RuntimeError):
                 node.host.forget(model)
 
     def _has_lost_some(self) -> bool:
@@ -111,11 +128,12 @@ class Hosts:
     def _call_hosts(self) -> None:
         """Put a host beside every shard; those that are lost are made again for it."""
         self._n_calls += 1
-        self._heads = ()
-        self._futures = [
-            self._client.submit(Host, shard, actor=True, pure=False)
-            for shard in self._shards
-        ]
+        # Earlier ones go first: workers with fewer actors would get the new ones.
+        self._heads, self._futures = (), []
+        with self._client.as_current():
+            wait(self._shards)
+        owners = self._client.who_has(self._shards)
+        self._futures = [self._host(shard, owners[shard.key]) for shard in self._shards]
         level = [
             _Node(index, future.result()) for index, future in enumerate(self._futures)
         ]
@@ -125,6 +143,11 @@ class Hosts:
                 for first in range(0, len(level), FAN_IN)
             ]
         self._heads = level
+
+    def _host(self, shard: Future[Shard], owners: Sequence[str]) -> Future[Any]:
+        """Put a host where its shard is, or anywhere if that was lost this very moment."""
+        places = {"workers": list(owners), "allow_other_workers": True} if owners else {}
+        return self._client.submit(Host, shard, actor=True, pure=False, **places)
 
 
 def _join_members(level: Sequence[_Node], first: int) -> tuple[_Node, ...]:

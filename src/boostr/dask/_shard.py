@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.cohort import add_shuffled, mark_individuals
+from boostr._engine.cohort import mark_individuals
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.trainees import LocalTrainees
 from boostr._engine.tree import Tree
@@ -34,10 +34,9 @@ class View:
     """How a model looks at the individuals."""
 
     term: int | None = None  # the only one, if not all
-    shuffle: int | None = None  # seed of the copies of features beside them, if any
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Shard:
     """Statistics and bins of neighbouring individuals, and models that they follow.
 
@@ -67,14 +66,9 @@ class Shard:
         """Return its share of the mark of all individuals."""
         return mark_individuals(self.stats, self.features, self.first)
 
-    def look(self, view: View) -> tuple[SufficientStats, BinnedFeatures]:
-        """Return statistics and bins as a model sees them."""
-        stats, features = self.stats, self.features
-        if view.term is not None:
-            stats = stats.restrict(view.term)
-        if view.shuffle is not None:
-            features = add_shuffled(features, view.shuffle + self.first)
-        return stats, features
+    def look(self, view: View) -> SufficientStats:
+        """Return statistics as a model sees them."""
+        return self.stats if view.term is None else self.stats.restrict(view.term)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +125,7 @@ def serve(shard: Shard, order: Order) -> Answer | None:
     """Carry out an order; None if the shard does not know what came before."""
     with use_worker_threads() as n_threads:
         if order.begin is not None:
-            stats, features = shard.look(order.view)
+            stats, features = shard.look(order.view), shard.features
             held_out = (order.begin - shard.first).astype(np.int32)
             trainees = LocalTrainees(
                 stats, features, order.solver, held_out, n_threads, shard.first
@@ -175,7 +169,7 @@ def hold_out(
     ``folds`` are the positions of those among them that each model held out.
     """
     with use_worker_threads():
-        stats, features = shard.look(view)
+        stats, features = shard.look(view), shard.features
         total = np.zeros_like(stats.linear)
         times_held_out = np.zeros(len(shard))
         for trees, positions in zip(models, folds, strict=True):
@@ -197,13 +191,13 @@ def hold_out(
 def apply(shard: Shard, function: Callable[..., Any], view: View, *rows: FloatArray) -> Any:
     """Return what a function makes of statistics and of rows of the same individuals."""
     with use_worker_threads():
-        return function(shard.look(view)[0], *rows)
+        return function(shard.look(view), *rows)
 
 
 def take(shard: Shard, view: View, positions: IndexArray) -> Shard:
     """Return some of the individuals, given by their positions."""
     own = positions - shard.first
-    stats, features = shard.look(view)
+    stats, features = shard.look(view), shard.features
     return replace(
         shard,
         stats=SufficientStats(stats.linear[own], stats.quadratic[own]),

@@ -14,8 +14,11 @@ from boostr._engine.tree import Tree
 from boostr._typing import BoolArray, FloatArray, IndexArray
 from boostr.dask._hosts import Hosts
 from boostr.dask._shard import Answer, Order, Shard, SplitNode, View
+from boostr.exceptions import ClusterLostError
 
 __all__ = ["Shards", "SharedTrainees"]
+
+_MOST_REPEATS = 6  # of an order, each after a loss
 
 Start = tuple[float, int, IndexArray]  # share, seed and features of a root
 
@@ -140,12 +143,18 @@ class SharedTrainees:
         answer = None
         if self._number > 0:
             answer = self._send(replace(order, trees=trees, start=start, splits=splits))
-        while answer is None:
-            splits = tuple(self._splits)
-            whole = replace(
-                order, trees=tuple(self._trees), start=self._start, splits=splits
-            )
+        splits = tuple(self._splits)
+        whole = replace(order, trees=tuple(self._trees), start=self._start, splits=splits)
+        for _ in range(_MOST_REPEATS):
+            if answer is not None:
+                return answer
             answer = self._send(whole, self._held_out)
+        if answer is None:
+            raise ClusterLostError(
+                f"Workers were lost {_MOST_REPEATS} times in a row at the same step.\n\n"
+                "Hint: see whether they have enough memory, and whether client and workers "
+                "reach each other; fit(..., checkpoint=file) keeps the trees so far."
+            )
         return answer
 
     def _send(self, order: Order, held_out: IndexArray | None = None) -> Answer | None:

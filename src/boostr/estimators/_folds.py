@@ -93,10 +93,11 @@ def jackknife_variance(without: FloatArray, n_groups: int) -> float:
     That is ``k - 1`` times their mean squared distance from their mean. It rests on ``k``
     groups and may be too low by chance, so errors in its units are wider than normal: they
     are about Student variables with ``k - 1`` degrees of freedom, whose variance
-    ``(k - 1) / (k - 3)`` comes in as a factor (3 at most).
+    ``(k - 1) / (k - 3)`` comes in as a factor, 3 where there are four groups or fewer.
     """
     freedom = n_groups - 1
-    return freedom * float(np.var(without)) * freedom / max(freedom - 2, 1)
+    factor = freedom / (freedom - 2) if freedom > 3 else 3.0
+    return freedom * float(np.var(without)) * factor
 
 
 def _expect(

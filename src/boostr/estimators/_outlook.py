@@ -223,6 +223,7 @@ class Outlook:
     def _bracket(self, targets: FloatArray, last: FloatArray) -> FloatArray:
         """Return times by which the targets are reached, if they are at all."""
         stop = np.minimum(self.now + 1e-3 * (last - self.now), last)
+        stop = np.where(stop > self.now, stop, last)  # steps too short to be steps
         while True:
             short = np.flatnonzero(
                 (self.curves.read(self.rows, stop) < targets) & (stop < last)
