@@ -1,11 +1,21 @@
+import os
+import signal
+
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
+from sklearn.base import clone
 from tests.dask.scenes import COLUMNS, Fleet, make_fleet, spread, write
 
 import boostr
 from boostr import BoostR
+from boostr._engine import booster as booster_module
+from boostr.basis import StepBasis
 from boostr.dask import DaskBoostR
+from boostr.dask._parts import Roles
+from boostr.dask._together import open_tables
+from boostr.estimators._progress import Progress
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidFeaturesError,
@@ -133,13 +143,104 @@ def test_the_model_is_saved_and_predicts_without_dask(client, fleet, tmp_path):
     np.testing.assert_array_equal(lazy, found.model_.predict(fleet.X))
 
 
-def test_a_checkpoint_goes_on(client, fleet, tmp_path):
+class StoppedError(Exception):
+    """Somebody pulled the plug."""
+
+
+def after_rounds(monkeypatch, n_rounds, act):
+    """Let something happen once, when so many rounds of trees are there."""
+    rounds = []
+
+    def report(self, label, n_trees, loss):
+        rounds.append(n_trees)
+        if len(rounds) == n_rounds:
+            act()
+
+    monkeypatch.setattr(Progress, "report", report)
+    return rounds
+
+
+def count_grown(monkeypatch):
+    grown, grow = [], booster_module.grow_tree
+
+    def count(*arguments, **options):
+        grown.append(1)
+        return grow(*arguments, **options)
+
+    monkeypatch.setattr(booster_module, "grow_tree", count)
+    return grown
+
+
+def stop():
+    raise StoppedError
+
+
+def test_a_checkpoint_goes_on(client, fleet, tmp_path, monkeypatch):
     tables, path = scatter(fleet, 2), tmp_path / "trees.ckpt"
-    whole = fit(client, *tables, weight="weight", checkpoint=path)
-    again = fit(client, *tables, weight="weight", checkpoint=path)
+    options = {"weight": "weight", "local_below": 0}
+    grown = count_grown(monkeypatch)
+    whole = fit(client, *tables, **options)
+    n_all = len(grown)
+    with monkeypatch.context() as patch:
+        after_rounds(patch, 2, stop)
+        with pytest.raises(StoppedError):
+            fit(client, *tables, **options, checkpoint=path)
+    n_before = len(grown) - n_all
+    again = fit(client, *tables, **options, checkpoint=path)
+    assert 0 < n_before < n_all
+    assert len(grown) == 2 * n_all
     np.testing.assert_array_equal(
         whole.model_.predict(fleet.X), again.model_.predict(fleet.X)
     )
+
+
+@pytest.mark.slow
+def test_a_worker_lost_on_the_way_changes_nothing(own_cluster, fleet, monkeypatch):
+    folds = {"validation": "cv", "n_folds": 2}
+    expected = BoostR(**(SETTINGS | folds)).fit(fleet.X, fleet.y)
+    static, events = scatter(fleet, 2)
+    with own_cluster() as mortal:
+
+        def kill():
+            pids = mortal.run(os.getpid)
+            os.kill(pids[min(pids)], signal.SIGKILL)
+
+        rounds = after_rounds(monkeypatch, 2, kill)
+        options = {"local_below": 0, **folds}
+        found = fit(mortal, static.drop(columns="weight"), events, **options)
+    assert len(rounds) > 2
+    assert_same_model(found.model_, expected, fleet)
+
+
+def test_the_client_need_not_be_the_default_one(cluster, fleet, local, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    tables = scatter(fleet.shuffled(1), 3)
+    options = {"local_below": 0, "bins": "exact", "weight": "weight"}
+    with Client(cluster, set_as_default=False) as own:
+        found = fit(own, *tables, **options)
+    assert_same_model(found.model_, local, fleet)
+
+
+def test_out_of_fold_coefficients_are_kept_by_their_real_number(client, fleet, monkeypatch):
+    monkeypatch.setattr("boostr.dask._estimator._MOST_KEPT", len(fleet.static) + 1)
+    tables = scatter(fleet, 2)
+    one = fit(client, *tables, leaf=StepBasis(n_cells=1), n_estimators=1)
+    assert one.model_.out_of_fold_coefficients_.shape == (len(fleet.static), 1)
+    two = fit(client, *tables, leaf=StepBasis(n_cells=2), n_estimators=1)
+    assert two.model_.out_of_fold_coefficients_ is None
+
+
+def test_parameters_are_those_of_scikit_learn():
+    estimator = DaskBoostR(n_estimators=7, local_below=5)
+    assert estimator.get_params().keys() == KNOWN
+    twin = clone(estimator).set_params(bins="exact", n_estimators=9)
+    assert twin.get_params() == estimator.get_params() | {
+        "bins": "exact",
+        "n_estimators": 9,
+    }
+    assert estimator.get_params()["n_estimators"] == 7
+    with pytest.raises(ValueError, match="Invalid parameter 'trees'"):
+        twin.set_params(trees=3)
 
 
 def test_it_is_a_name_of_the_package():
@@ -150,6 +251,8 @@ def test_it_is_a_name_of_the_package():
     ("settings", "message"),
     [
         ({"bins": "few"}, "`bins` must be"),
+        ({"local_below": "x"}, "`local_below` must be a whole number"),
+        ({"local_below": -1}, "`local_below` must be a whole number"),
         ({"warm_start": True, "validation": None}, "not on a cluster"),
         ({"n_estimators": 0}, "`n_estimators` must be"),
         ({"sensor_options": {"interpolation": "linear"}}, "need `step`"),
@@ -165,6 +268,31 @@ def test_columns_that_are_not_there_are_named(client, fleet):
         fit(client, *scatter(fleet, 2), weight="mass")
     with pytest.raises(InvalidParameterError, match=r"`events` must have.* lacks 'price'"):
         fit(client, *scatter(fleet, 2), cost="price")
+
+
+@pytest.mark.parametrize("name", ["events", "sensors"])
+def test_time_stamps_without_an_origin_are_refused_unread(fleet, name):
+    tables = {"events": fleet.events, "sensors": fleet.sensors}
+    stamps = pd.Timestamp("2024-01-01") + pd.to_timedelta(tables[name]["day"], unit="D")
+    tables[name] = tables[name].assign(day=stamps)
+    sources = {"X": fleet.static, **tables}
+    with pytest.raises(
+        InvalidParameterError, match=rf"'day' of `{name}`.*\n\nHint: origin"
+    ):
+        open_tables(Roles(**COLUMNS), {key: spread(t, 2) for key, t in sources.items()})
+
+
+def test_columns_and_ids_that_cannot_be_used_are_refused(client, fleet, tmp_path):
+    events = spread(fleet.events, 2)
+    numbered = fleet.static.rename(columns={"size": 3})
+    with pytest.raises(
+        InvalidParameterError, match=r"texts as names, but 1 have not \(3\)"
+    ):
+        fit(client, spread(numbered, 2), events)
+    coded = fleet.static.astype({"unit": "category"})
+    for source in (spread(coded, 2), write(coded, tmp_path / "X", 1)):
+        with pytest.raises(InvalidParameterError, match="'unit' of `X` holds categories"):
+            fit(client, source, events)
 
 
 def test_ids_of_different_kinds_are_refused(client, fleet):
@@ -233,5 +361,5 @@ def test_individuals_must_be_in_all_tables(client, fleet):
     with pytest.raises(InvalidFeaturesError, match=r"no row in `events` \(ids u000005\)"):
         fit(client, spread(static, 2), spread(events[events["unit"] != "u000005"], 2))
     stranger = fleet.sensors.assign(unit="z")
-    with pytest.raises(InvalidSensorsError, match="not"):
+    with pytest.raises(InvalidSensorsError, match=r"of individuals in `ids`.*\(ids z\)"):
         fit(client, spread(static, 2), spread(events, 2), spread(stranger, 2))

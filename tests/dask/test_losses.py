@@ -88,6 +88,14 @@ def test_statistics_of_a_lost_worker_are_made_again(mortal, sources):
 
 def test_a_worker_lost_between_survey_and_statistics_does_not_matter(mortal, sources):
     data, recipe = prepare(mortal, sources)
+    whole = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    everybody = np.arange(data.heads.total)
+    expected = whole.take(everybody)
+    del whole
     kill_one(mortal)
-    cohort = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
-    assert len(cohort) == data.heads.total
+    found = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    assert len(found) == data.heads.total
+    same = found.take(everybody)
+    np.testing.assert_array_equal(same.stats.linear, expected.stats.linear)
+    np.testing.assert_array_equal(same.stats.quadratic, expected.stats.quadratic)
+    np.testing.assert_array_equal(same.features.bins, expected.features.bins)

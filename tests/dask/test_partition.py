@@ -56,6 +56,7 @@ def test_an_index_of_ids_needs_no_move(fleet, client):
     assert frame.known_divisions
     cuts, parts = split(frame, client, 3)
     check(cuts, parts, fleet.events)
+    assert not moves_rows(frame, client)
 
 
 def test_sorted_files_are_cut_between_their_pieces(fleet, client, tmp_path):

@@ -4,9 +4,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from tests.dask.scenes import COLUMNS, make_fleet, spread, write
 
-from boostr import BoostR
+from boostr import BoostR, RecurrentEvents
 from boostr.dask import DaskBoostR
-from boostr.exceptions import InvalidFeaturesError
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 SETTINGS = {"n_estimators": 8, "max_leaf_nodes": 4, "validation": 0.3, "random_state": 0}
 
@@ -127,6 +127,32 @@ def test_missing_features_are_named(model, fleet):
 def test_there_must_be_a_model(fleet):
     with pytest.raises(NotFittedError, match="no model yet"):
         DaskBoostR().predict(spread(fleet.static, 2))
+    with pytest.raises(NotFittedError, match="no model yet"):
+        DaskBoostR().forecast(spread(fleet.static, 2), spread(fleet.events, 2))
+
+
+def test_a_window_must_be_there_when_it_is_asked_for(model, fleet):
+    lazy = DaskBoostR.from_model(model, **COLUMNS)
+    with pytest.raises(InvalidParameterError, match="there is no 'since'"):
+        lazy.predict_count(spread(fleet.static, 2), "since", 20.0)
+
+
+@pytest.mark.parametrize("has_stamps", [False, True], ids=["numbers", "stamps"])
+def test_the_present_is_a_date_only_where_times_are(model, fleet, client, has_stamps):
+    events = fleet.events.assign(since=0.0)
+    if has_stamps:
+        for name in ("day", "since"):
+            passed = pd.to_timedelta(events[name], unit="D")
+            events[name] = pd.Timestamp("2024-01-01") + passed
+    roles = {"start": "since", "origin": "individual"}
+    lazy = DaskBoostR.from_model(model, **COLUMNS, **roles)
+    asked = lazy.forecast(spread(fleet.static, 2), spread(events, 2), 5.0)
+    y = RecurrentEvents.from_long(events, **COLUMNS, **roles)
+    expected = model.forecast(fleet.X, y, 5.0).set_index("id").sort_index()
+    found = asked.compute().sort_index()
+    assert asked.dtypes["now"].kind == found.dtypes["now"].kind == "fM"[has_stamps]
+    np.testing.assert_array_equal(found["now"], expected["now"])
+    np.testing.assert_array_equal(found["expected"], expected["expected"])
 
 
 def test_a_model_of_unnamed_features_takes_all_columns(fleet, client):

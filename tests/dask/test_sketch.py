@@ -76,6 +76,23 @@ def test_bins_hold_the_share_aimed_at_within_half_of_the_error(rng, kind):
     assert np.abs(shares - aimed).max() <= summary.error / 2 + summary.counts.max()
 
 
+@pytest.mark.parametrize("kind", ["normal", "skewed", "sorted"])
+@pytest.mark.parametrize("n_parts", [1, 16, 100, 300])
+def test_shares_below_thresholds_are_off_by_no_more_than_documented(rng, kind, n_parts):
+    n, n_kept, max_bins = 60_000, 300, 40
+    values = {
+        "normal": rng.normal(size=n),
+        "skewed": np.exp(3 * rng.normal(size=n)),
+        "sorted": np.arange(n, dtype=float),
+    }[kind]
+    summary, n_levels = build(values, n_parts, n_kept)
+    thresholds = summary.find_thresholds(max_bins)
+    shares = np.searchsorted(np.sort(values), thresholds, side="right") / n
+    aimed = np.linspace(0, 1, max_bins + 1)[1:-1]
+    off = np.abs(shares - aimed).max()
+    assert 0 < off <= (n_levels + 1) / n_kept
+
+
 def test_features_are_summarized_each_for_itself(rng):
     features = rng.normal(size=(300, 3)).round(1)
     features[::7, 0] = np.nan

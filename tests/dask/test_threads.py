@@ -58,6 +58,37 @@ def test_one_worker_compiles_for_its_machine():
     assert choose_one_per_host(workers) == ["tcp://10.0.0.1:3", "tcp://a:1", "tcp://b:7"]
 
 
+def test_a_worker_that_is_gone_is_not_waited_for(client, monkeypatch):
+    monkeypatch.setattr("boostr.dask._compile._warm_up", do_nothing)
+    monkeypatch.setattr("boostr.dask._compile._GLANCE", 0.1)
+    gone = ["tcp://127.0.0.1:1"]
+    monkeypatch.setattr("boostr.dask._compile.choose_one_per_host", lambda workers: gone)
+    asked = []
+    waiting = threading.Thread(
+        target=lambda: asked.append(compile_once(client, has_sensors=False)), daemon=True
+    )
+    waiting.start()
+    waiting.join(20.0)
+    assert asked == [gone]
+
+
+def test_kernels_are_not_waited_for_for_ever(client, monkeypatch):
+    monkeypatch.setattr("boostr.dask._compile._warm_up", take_long)
+    monkeypatch.setattr("boostr.dask._compile._GLANCE", 0.05)
+    monkeypatch.setattr("boostr.dask._compile._PATIENCE", 0.2)
+    before = time.monotonic()
+    compile_once(client, has_sensors=False)
+    assert time.monotonic() - before < 2.0
+
+
+def do_nothing(has_sensors):
+    return None
+
+
+def take_long(has_sensors):
+    time.sleep(3.0)
+
+
 @pytest.mark.slow
 def test_kernels_are_there_after_compiling(client):
     asked = compile_once(client, has_sensors=False)

@@ -73,7 +73,7 @@ class Table:
     @property
     def names(self) -> list[str]:
         """Names of the columns, without the id."""
-        return [str(name) for name in self.meta.columns if name not in {self.id, FILE}]
+        return [name for name in self.meta.columns if name not in {self.id, FILE}]
 
     @property
     def n_bytes(self) -> int:
@@ -142,12 +142,36 @@ def _check_id(columns: Sequence[Any], id: str, name: str) -> None:
         )
 
 
+def _check_texts(columns: Sequence[Any], name: str) -> None:
+    strange = [column for column in columns if not isinstance(column, str)]
+    if strange:
+        raise InvalidParameterError(
+            f"Columns of `{name}` must have texts as names, but {len(strange)} have not "
+            f"({first_few(map(repr, strange))}).\n\nHint: df.rename(columns=str)."
+        )
+
+
+def _check_id_type(ids: Any, name: str) -> None:
+    """Refuse categories, which have no order that is the same in all pieces."""
+    dtype = ids.dtype
+    arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
+    is_coded = arrow is not None and pa.types.is_dictionary(arrow)
+    if is_coded or isinstance(dtype, pd.CategoricalDtype):
+        raise InvalidParameterError(
+            f"Ids must be numbers, texts or dates, but {ids.name!r} of `{name}` holds "
+            "categories.\n\n"
+            f"Hint: df.astype({{{ids.name!r}: str}}), in all tables."
+        )
+
+
 def _open_frame(frame: Any, id: str, name: str) -> Table:
+    _check_texts(frame.columns, name)
     is_indexed = frame.index.name == id and id not in frame.columns
     divisions = frame.divisions if is_indexed else (None,)
     if is_indexed:
         frame = frame.map_partitions(_index_to_column, meta=_index_to_column(frame._meta))
     _check_id(list(frame.columns), id, name)
+    _check_id_type(frame._meta[id], name)
     is_known = divisions[0] is not None
     pieces = tuple(
         Piece(
@@ -209,6 +233,7 @@ def _open_files(files: tuple[str, ...], id: str, name: str) -> Table:
             pieces += _cut_file(whole.metadata, place, id)
     assert schema is not None  # noqa: S101 - there is a file
     meta = _as_pandas(schema.empty_table(), 0)
+    _check_id_type(meta[id], name)
     return Table(meta, id, tuple(pieces), files)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from distributed import wait
 
 from boostr.dask._threads import use_worker_threads
 from boostr.data import RecurrentEvents, Trajectories
@@ -12,6 +15,8 @@ from boostr.estimators import BoostR
 __all__ = ["choose_one_per_host", "compile_once"]
 
 _DONE: set[bool] = set()  # kinds of models that this process has kernels for
+_PATIENCE = 600.0  # seconds; kernels of a slow machine take a few minutes
+_GLANCE = 1.0  # seconds between looks at who is there
 
 
 def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
@@ -19,15 +24,35 @@ def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
 
     Numba keeps compiled kernels on disk, where the other workers of the machine find them;
     all at once, each would compile everything for itself. Where kernels are there already,
-    this takes as long as a fit to a dozen individuals. Returns the workers asked.
+    this takes as long as a fit to a dozen individuals. Nobody waits for a worker that is
+    lost meanwhile, nor for ever: without this, a fit is slower and no worse. Returns the
+    workers asked.
     """
     chosen = choose_one_per_host(client.scheduler_info(n_workers=-1)["workers"])
     waiting = [
-        client.submit(_warm_up, has_sensors, workers=[worker], pure=False)
+        client.submit(
+            _warm_up, has_sensors, workers=[worker], allow_other_workers=True, pure=False
+        )
         for worker in chosen
     ]
-    client.gather(waiting)
+    _wait(client, waiting, set(chosen))
     return chosen
+
+
+def _wait(client: Any, waiting: Sequence[Any], chosen: set[str]) -> None:
+    """Wait for kernels until they are there, a worker is lost or it takes too long."""
+    last = time.monotonic() + _PATIENCE
+    while time.monotonic() < last:
+        try:
+            wait(waiting, timeout=_GLANCE)
+        except TimeoutError:
+            # Dask may let a task wait for ever for a worker of its own that was lost.
+            if chosen <= set(client.nthreads()):
+                continue
+            break
+        client.gather(waiting)  # raises what a worker has raised
+        return
+    client.cancel(waiting)
 
 
 def choose_one_per_host(workers: Iterable[str] | dict[str, Any]) -> list[str]:

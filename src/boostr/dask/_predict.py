@@ -27,9 +27,9 @@ from boostr.dask._questions import (
 )
 from boostr.dask._tasks import share
 from boostr.dask._threads import use_worker_threads
-from boostr.dask._together import open_tables
+from boostr.dask._together import has_stamps, open_tables
 from boostr.estimators import BoostR
-from boostr.exceptions import InvalidFeaturesError
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 __all__ = ["LazyPredictor"]
 
@@ -125,7 +125,7 @@ class LazyPredictor:
         """
         asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
         meta = pd.DataFrame(np.empty((0, len(asked))), columns=asked)
-        return self._ask(AskCurves(asked, options), meta, X, sensors=sensors)
+        return self._ask(AskCurves(asked, options), meta, self._open(X, sensors=sensors))
 
     def predict_count(
         self,
@@ -153,7 +153,9 @@ class LazyPredictor:
         """
         meta = pd.DataFrame({"expected": np.empty(0)})
         question = AskCounts((start, stop), options)
-        return self._ask(question, meta, X, sensors=sensors)["expected"]
+        tables = self._open(X, sensors=sensors)
+        _check_limits(question.limits, tables["X"])
+        return self._ask(question, meta, tables)["expected"]
 
     def forecast(
         self,
@@ -188,11 +190,12 @@ class LazyPredictor:
         shares = [float(share) for share in np.atleast_1d(quantiles)]
         names = list(_FORECAST)
         names[-1:-1] = [f"next_event_q{100 * share:g}" for share in shares]
-        has_dates = events is not None and self.roles_.origin is not None
+        tables = self._open(X, events=events, sensors=sensors)
+        has_dates = "events" in tables and has_stamps(tables["events"], self.roles_.time)
         columns = {"now": np.empty(0, "datetime64[us]" if has_dates else np.float64)}
         meta = pd.DataFrame(columns | {name: np.empty(0) for name in names})
         question = AskForecasts(horizon, {"quantiles": shares, **options})
-        return self._ask(question, meta, X, events=events, sensors=sensors)
+        return self._ask(question, meta, tables)
 
     def _fitted(self) -> BoostR:
         if not hasattr(self, "model_"):
@@ -202,12 +205,18 @@ class LazyPredictor:
             )
         return self.model_
 
-    def _ask(self, question: Question, meta: Any, X: Any, **others: Any) -> Any:
+    def _open(self, X: Any, **others: Any) -> dict[str, Table]:
+        """Look at the tables, which must have what the model needs."""
+        model = self._fitted()
+        roles = replace(self.roles_, weight=None)
+        tables = open_tables(roles, {"X": X, **others})
+        _check_features(model, tables["X"])
+        return tables
+
+    def _ask(self, question: Question, meta: Any, tables: Mapping[str, Table]) -> Any:
         """Return the answers of all pieces as a Dask DataFrame with ids as its index."""
         model, roles = self._fitted(), replace(self.roles_, weight=None)
-        tables = open_tables(roles, {"X": X, **others})
         static = tables["X"]
-        _check_features(model, static)
         files = {name: table.files for name, table in tables.items()}
         asked = share(_Asked(_slim(model), roles, files, question, meta), "question")
         divisions = None
@@ -253,6 +262,16 @@ def _check_features(model: BoostR, table: Table) -> None:
         raise InvalidFeaturesError(
             "`X` must have all features that the model was fitted with, but "
             f"{len(missing)} are missing ({first_few(missing)}).\n\n"
+            f"Hint: its columns are {first_few(table.names)}."
+        )
+
+
+def _check_limits(limits: Sequence[float | str], table: Table) -> None:
+    missing = [one for one in limits if isinstance(one, str) and one not in table.names]
+    if missing:
+        raise InvalidParameterError(
+            "`start` and `stop` must be times or columns of `X`, but there is no "
+            f"{' and no '.join(map(repr, missing))}.\n\n"
             f"Hint: its columns are {first_few(table.names)}."
         )
 

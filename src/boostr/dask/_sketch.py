@@ -5,7 +5,9 @@ lists, and a list that has become too long is shortened: its values are cut into
 ``N_KEPT`` runs of equal counts, and the last value of a run stands for all of it. Ranks
 read from a summary are too low by the counts of one run per shortening at most. So the
 error is known, and has a bound that holds for any values: with ``levels`` of shortening one
-after the other, ``levels / N_KEPT`` of all individuals; see `Summary.error`.
+after the other, ``levels / N_KEPT`` of all individuals; see `Summary.error`. A threshold
+can only be one of the values left, which are a run apart: the share below it is off by at
+most ``(levels + 1) / N_KEPT``, if no value is shared by many.
 """
 
 from __future__ import annotations

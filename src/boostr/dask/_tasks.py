@@ -14,7 +14,6 @@ from boostr.exceptions import InvalidParameterError
 
 __all__ = [
     "FAN_IN",
-    "count_threads",
     "find_client",
     "gather",
     "reduce_tree",
@@ -36,11 +35,6 @@ def find_client(client: Client | None) -> Client:
             "Hint: client = distributed.Client() starts workers on this machine, "
             "Client('tcp://scheduler:8786') joins a cluster."
         ) from error
-
-
-def count_threads(client: Client) -> int:
-    """Return the number of threads of all workers."""
-    return max(1, sum(client.nthreads().values()))
 
 
 def share(value: Any, name: str) -> Any:

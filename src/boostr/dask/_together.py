@@ -14,7 +14,7 @@ from boostr.dask._parts import Files, Roles
 from boostr.dask._survey import Headcount, count_heads
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["Together", "bring_together", "open_tables"]
+__all__ = ["Together", "bring_together", "has_stamps", "open_tables"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +47,7 @@ def open_tables(roles: Roles, sources: Mapping[str, Any]) -> dict[str, Table]:
                 f"{', '.join(map(repr, missing))}.\n\n"
                 f"Hint: its columns are {', '.join(map(repr, table.names))}."
             )
+    _check_origin(roles, tables)
     if "events" in tables:
         tables["events"] = tables["events"].select(roles.event_columns)
     kinds = {name: _kind_of(table.meta[roles.id]) for name, table in tables.items()}
@@ -57,6 +58,27 @@ def open_tables(roles: Roles, sources: Mapping[str, Any]) -> dict[str, Table]:
             "Hint: convert them, for instance with df[id].astype(str)."
         )
     return tables
+
+
+def has_stamps(table: Table, time: str) -> bool:
+    """Tell whether a column of times holds time stamps, not numbers or durations."""
+    return getattr(table.meta[time].dtype, "kind", "O") == "M"
+
+
+def _check_origin(roles: Roles, tables: Mapping[str, Table]) -> None:
+    """Refuse time stamps from nowhere: parts would count each from its own first one."""
+    origins = {
+        "events": roles.origin,
+        "sensors": roles.sensor_options.get("origin", roles.origin),
+    }
+    for name, origin in origins.items():
+        if origin is None and name in tables and has_stamps(tables[name], roles.time):
+            raise InvalidParameterError(
+                f"Time stamps need `origin` where tables are read in parts, but column "
+                f"{roles.time!r} of `{name}` holds some and it is not given.\n\n"
+                "Hint: origin='2024-01-01' counts from that day for all, "
+                "origin='individual' for each from its own first `start`."
+            )
 
 
 def _kind_of(ids: Any) -> str:
