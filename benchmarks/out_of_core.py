@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,23 @@ def write_sensors(folder: Path, n: int, n_samples: int, n_sensors: int) -> None:
     order = np.lexsort((events["time"], events["id"]))
     table = pa.table({name: values[order] for name, values in events.items()})
     pq.write_table(table, folder / "events.parquet")
+
+
+def write_once(
+    folder: Path, case: str, sizes: list[Any], write: Callable[..., None]
+) -> None:
+    """Write the files, unless those of the same sizes are there and whole."""
+    marker = folder / f"{case}.json"
+    if marker.exists() and json.loads(marker.read_text()) == sizes:
+        return
+    marker.unlink(missing_ok=True)
+    if case == "events":
+        for file in folder.glob("part-*.parquet"):  # there may have been more of them
+            file.unlink()
+    else:
+        shutil.rmtree(folder / "samples", ignore_errors=True)
+    write(folder, *sizes)
+    marker.write_text(json.dumps(sizes))
 
 
 def fit_in_child(folder: Path, case: str, limit: float, threads: int, trees: int) -> Any:
@@ -150,15 +168,15 @@ def measure(case: str, options: argparse.Namespace, folder: Path) -> dict[str, A
     """Write the files unless they are there, fit, and put the figures together."""
     if case == "events":
         n = options.individuals
-        if not (folder / "X.npy").exists():
-            write_events(folder, n, options.features, options.events)
+        sizes = [n, options.features, options.events]
+        write_once(folder, case, sizes, write_events)
         rows = _count_rows(list(folder.glob("part-*.parquet"))) - n
         raw = 24.0 * (rows + n) / _GB
     else:
         values = _TIMES_LIMIT * options.limit * _GB / 8
         n = int(values / (options.samples * (options.sensors + 1)))
-        if not (folder / "samples").exists():
-            write_sensors(folder, n, options.samples, options.sensors)
+        sizes = [n, options.samples, options.sensors]
+        write_once(folder, case, sizes, write_sensors)
         rows = _count_rows(list((folder / "samples").glob("*.parquet")))
         raw = 8.0 * rows * (options.sensors + 1) / _GB
     found = fit_in_child(folder, case, options.limit, options.threads, options.trees)

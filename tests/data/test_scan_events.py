@@ -1,6 +1,7 @@
 """Events scanned from Parquet files are those that are read from the whole table."""
 
-import logging
+import threading
+import time
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
@@ -81,76 +82,6 @@ def test_files_and_groups_cut_anywhere_and_in_any_order_give_the_same(
     assert RecurrentEvents.concatenate(parts).equals(whole(frame))
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_rows_in_any_order_are_sorted_once_and_said_so(tmp_path, caplog, text):
-    pytest.importorskip("duckdb")
-    frame = table(text=text).sample(frac=1.0, random_state=0)
-    write(frame.iloc[:60], tmp_path / "a.parquet", row_group_size=20)
-    write(frame.iloc[60:], tmp_path / "b.parquet")
-    y = scan(tmp_path, cost="cost")
-    with caplog.at_level(logging.INFO, logger="boostr"):
-        assert y.collect().equals(whole(frame, cost="cost"))
-        assert y.collect().equals(whole(frame, cost="cost"))
-    said = [record.message for record in caplog.records]
-    assert [message.startswith("Rows are not sorted by 'well'") for message in said] == [
-        True,
-        False,
-    ]
-    assert f"sorting {len(frame)} rows of 2 files" in said[0]
-
-
-def test_a_cache_keeps_sorted_rows_until_the_files_change(tmp_path, caplog):
-    pytest.importorskip("duckdb")
-    frame = table().sample(frac=1.0, random_state=0)
-    file, cache = tmp_path / "events.parquet", tmp_path / "cache"
-    write(frame, file)
-    for _ in range(2):
-        assert scan(file, cache=cache).collect().equals(whole(frame))
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    other = table(seed=1).sample(frac=1.0, random_state=0)
-    write(other, file)
-    assert scan(file, cache=cache).collect().equals(whole(other))
-    assert len(list(cache.iterdir())) == 2  # and nothing that was only spilled
-
-
-def test_sorted_rows_without_a_cache_go_with_the_scan(tmp_path, monkeypatch):
-    pytest.importorskip("duckdb")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    write(table().iloc[::-1], tmp_path / "events.parquet")
-    y = scan(tmp_path / "events.parquet")
-    assert len(y) == 40
-    assert list((tmp_path / "temporary").iterdir())
-    del y
-    assert not list((tmp_path / "temporary").iterdir())
-
-
-def test_row_groups_without_statistics_are_read_in_the_order_given(tmp_path):
-    frame = table()
-    half = len(frame) // 2
-    write(frame.iloc[:half], tmp_path / "z.parquet", write_statistics=False)
-    write(frame.iloc[half:], tmp_path / "a.parquet", write_statistics=False)
-    y = scan([tmp_path / "z.parquet", tmp_path / "a.parquet"], sort_memory="none")
-    assert y.collect().equals(whole(frame))  # a sort would refuse its memory
-
-
-def test_paths_may_be_files_folders_patterns_and_lists_of_them(tmp_path):
-    frame = table()
-    (tmp_path / "deep" / "er").mkdir(parents=True)
-    half = len(frame) // 2
-    write(frame.iloc[:half], tmp_path / "deep" / "a.parquet")
-    write(frame.iloc[half:], tmp_path / "deep" / "er" / "b.pq")
-    deep = tmp_path / "deep"
-    for path in (
-        deep,
-        str(deep),
-        str(deep / "**" / "*.p*q*"),
-        [deep / "a.parquet", str(deep / "er")],
-        [deep, deep / "a.parquet"],
-    ):
-        assert scan(path).collect().equals(whole(frame))
-
-
 def test_windows_with_gaps_are_scanned_like_the_table_of_them(tmp_path):
     frame = pd.DataFrame(
         {
@@ -220,20 +151,6 @@ def test_where_events_must_be_in_memory_a_scan_says_how(tmp_path):
         check_target(scan(tmp_path))
 
 
-def test_types_that_differ_between_files_are_united(tmp_path):
-    frame = table().astype({"well": "int32", "day": "float32"})
-    half = int(np.searchsorted(frame["well"], 100))
-    write(frame.iloc[:half], tmp_path / "a.parquet")
-    write(frame.iloc[half:].astype({"well": "int64"}), tmp_path / "b.parquet")
-    assert scan(tmp_path).collect().equals(whole(frame.astype({"well": "int64"})))
-
-
-def test_categories_as_ids_are_the_texts_they_stand_for(tmp_path):
-    frame = table(text=True)
-    write(frame.astype({"well": "category"}), tmp_path / "events.parquet")
-    assert scan(tmp_path).collect().equals(whole(frame))
-
-
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize(
     ("column", "row", "value", "rule"),
@@ -301,23 +218,6 @@ def test_dates_without_an_origin_are_refused_at_once(tmp_path):
         scan(tmp_path)
 
 
-def test_files_that_cannot_be_read_or_do_not_match_are_named(tmp_path):
-    write(table(), tmp_path / "a.parquet")
-    (tmp_path / "b.parquet").write_bytes(b"no table")
-    with pytest.raises(InvalidParameterError, match=r"b\.parquet' cannot be read"):
-        scan(tmp_path)
-    write(table().drop(columns="day"), tmp_path / "b.parquet")
-    with pytest.raises(InvalidParameterError, match=r"b\.parquet' lacks 'day'"):
-        scan(tmp_path)
-    write(table(text=True), tmp_path / "b.parquet")
-    with pytest.raises(InvalidParameterError, match=r"b\.parquet' differs"):
-        scan(tmp_path)
-    with pytest.raises(InvalidParameterError, match="at least one Parquet file"):
-        scan([])
-    with pytest.raises(InvalidParameterError, match="must exist"):
-        scan(tmp_path / "nothing")
-
-
 def test_files_without_rows_have_no_individual(tmp_path):
     write(table().iloc[:0], tmp_path / "events.parquet")
     with pytest.raises(InvalidEventsError, match="at least one individual"):
@@ -329,6 +229,35 @@ def test_files_that_change_between_passes_are_noticed(tmp_path):
     y = scan(tmp_path)
     assert len(y) == 40
     write(table().assign(well=lambda frame: frame["well"] + 1), tmp_path / "events.parquet")
+    with pytest.raises(InvalidEventsError, match="must not change"):
+        y.collect()
+
+
+@pytest.mark.parametrize("n_kept", [0, 1, 20, 39])
+@pytest.mark.parametrize("group", [30, 1000])
+def test_files_that_lose_individuals_between_passes_are_noticed(tmp_path, n_kept, group):
+    frame = table()
+    write(frame, tmp_path / "events.parquet", row_group_size=group)
+    y = scan(tmp_path)
+    assert len(y) == 40
+    rest = frame[frame["well"] < y.ids[n_kept]]
+    write(rest, tmp_path / "events.parquet", row_group_size=group)
+    with pytest.raises(InvalidEventsError, match="must not change"):
+        y.collect()
+
+
+def test_files_with_as_many_rows_of_fewer_individuals_are_noticed(tmp_path):
+    frame = table()
+    write(frame, tmp_path / "events.parquet")
+    y = scan(tmp_path)
+    assert len(y) == 40
+    gone = frame["well"] == y.ids[-1]
+    rest = frame.assign(
+        well=frame["well"].mask(gone, y.ids[-2]),
+        failed=frame["failed"].mask(frame["well"] == y.ids[-2], 1),
+        day=frame["day"].mask(frame["well"] == y.ids[-2], 1.0),
+    )
+    write(rest, tmp_path / "events.parquet")
     with pytest.raises(InvalidEventsError, match="must not change"):
         y.collect()
 
@@ -365,6 +294,19 @@ def test_mapping_ahead_keeps_the_order_and_looks_only_a_little_ahead():
     assert next(results) == 0
     assert len(started) <= 5
     assert list(results) == [item**2 for item in range(1, 20)]
+
+
+def test_mapping_ahead_in_turn_takes_one_item_at_a_time():
+    busy = threading.Lock()
+
+    def square(item):
+        assert busy.acquire(blocking=False)
+        time.sleep(0.002)
+        busy.release()
+        return item**2
+
+    results = map_ahead(square, range(20), 3, in_turn=True)
+    assert list(results) == [item**2 for item in range(20)]
 
 
 def test_mapping_ahead_passes_on_errors_in_their_place():

@@ -1,5 +1,6 @@
 """Sensors scanned from Parquet files are those that are read from the whole table."""
 
+import time
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._scan_pairs import put_in_step, read_in_step
+from boostr.data._sensor_checks import match_ids
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 pa = pytest.importorskip("pyarrow")
@@ -83,6 +85,57 @@ def test_the_later_of_two_rows_wins_after_sorting_as_well(tmp_path):
     assert scan(tmp_path).collect().equals(whole(frame))
 
 
+@pytest.mark.parametrize("names", ["ab", "ba"])
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_of_two_files_the_later_wins_whichever_holds_the_first_ids(tmp_path, names, cut):
+    pytest.importorskip("duckdb")
+    frame = pd.DataFrame(
+        {"well": [1, 2, 2, 3], "day": [0.0, 1.0, 1.0, 0.0], "load": [1.0, 2.0, 3.0, 4.0]}
+    )
+    write(frame.iloc[:cut], tmp_path / f"{names[0]}.parquet")
+    write(frame.iloc[cut:], tmp_path / f"{names[1]}.parquet")
+    expected = Trajectories.from_long(tmp_path, **ROLES)
+    assert scan(tmp_path).collect().equals(expected.align(np.unique(frame["well"])))
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+@pytest.mark.parametrize("kind", ["uint64", "datetime64[ns]", "datetime64[us]"])
+def test_ids_are_compared_as_what_they_are(tmp_path, kind, is_sorted):
+    if not is_sorted:
+        pytest.importorskip("duckdb")
+    frame = table()
+    wells = frame["well"].to_numpy().astype("uint64")
+    if kind == "uint64":
+        frame["well"] = np.uint64(2**60) + wells
+    else:
+        frame["well"] = (np.datetime64("2024-01-01") + wells.astype(int)).astype(kind)
+    rows = frame if is_sorted else frame.iloc[::-1]
+    write(rows, tmp_path / "samples.parquet", row_group_size=13)
+    expected = whole(rows).align(np.unique(whole(rows).ids))
+    for ids in (None, expected.ids):
+        Z = Trajectories.concatenate(list(scan(tmp_path, ids=ids).chunks(5)))
+        assert Z.equals(expected)
+
+
+def test_files_that_lose_rows_between_passes_are_noticed(tmp_path):
+    frame = table()
+    for ids in (None, np.unique(frame["well"])):
+        write(frame, tmp_path / "samples.parquet")
+        Z = scan(tmp_path, ids=ids)
+        assert len(Z) == 15
+        assert len(Z.categories) == 3  # rows were looked at
+        write(frame[frame["well"] < 20], tmp_path / "samples.parquet")
+        with pytest.raises(InvalidSensorsError, match="must not change"):
+            Z.collect()
+
+
+def test_ids_are_matched_in_a_time_that_grows_with_their_number():
+    ids = np.arange(20_000)
+    started = time.perf_counter()
+    assert np.array_equal(match_ids(ids, ids[::-1]), ids[::-1])
+    assert time.perf_counter() - started < 1.0
+
+
 def test_individuals_without_rows_are_kept_where_ids_are_given(tmp_path):
     frame = table()
     write(frame, tmp_path / "samples.parquet", row_group_size=13)
@@ -99,8 +152,10 @@ def test_rows_of_strangers_name_the_file_and_the_ids(tmp_path):
     ids = np.setdiff1d(frame["well"], [27])
     with pytest.raises(InvalidSensorsError, match=r"(?s)b\.parquet'.*\(ids 27\)"):
         scan(tmp_path, ids=ids).collect()
-    with pytest.raises(InvalidSensorsError, match="some are repeated"):
-        scan(tmp_path, ids=[1, 1])
+    with pytest.raises(InvalidSensorsError, match=r"2 are repeated \(1, 4\)"):
+        scan(tmp_path, ids=[1, 4, 1, 4])
+    with pytest.raises(InvalidParameterError, match=r"of several \(int, str\)"):
+        scan(tmp_path, ids=[1, "1"])
 
 
 def test_infinite_values_and_unknown_times_name_the_file_and_the_ids(tmp_path):

@@ -1,8 +1,12 @@
 """A fit to scanned files is the fit to the same data in memory, to the bit."""
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 
@@ -89,6 +93,46 @@ def test_a_fit_to_files_is_the_fit_in_memory(machines, monkeypatch, options):
     here = BoostR(**(SETTINGS | options)).fit(X, y)
     there = BoostR(**(SETTINGS | options)).fit(X, scan(folder))
     assert_same_model(here, there, X)
+
+
+@pytest.mark.slow  # a process of its own
+def test_the_plainest_of_the_threading_layers_is_enough(machines):
+    # It ends the process where two threads of Python use it at once.
+    _, _, folder = machines
+    script = f"""
+import numpy as np
+from boostr import BoostR
+from boostr.data import RecurrentEvents, _scan_rows
+_scan_rows._MOST_ROWS = 20
+y = RecurrentEvents.scan_parquet({str(folder)!r}, id="id", time="time", event="event")
+BoostR(n_estimators=1, validation=None, n_jobs=2).fit(np.zeros((len(y), 1)), y)
+"""
+    settings = {"NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | settings,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_kernels_run_on_as_many_threads_as_asked_for(machines, monkeypatch):
+    X, _, folder = machines
+    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 40)
+    numbers = []
+    compute = _statistics.Plan.compute
+
+    def spy(*given):
+        numbers.append(numba.get_num_threads())
+        return compute(*given)
+
+    monkeypatch.setattr(_statistics.Plan, "compute", spy)
+    for n_jobs in range(1, min(numba.config.NUMBA_NUM_THREADS, 2) + 1):
+        numbers.clear()
+        BoostR(**(SETTINGS | {"n_estimators": 1}), n_jobs=n_jobs).fit(X, scan(folder))
+        assert len(numbers) > 2
+        assert set(numbers) == {n_jobs}
 
 
 def test_weights_leave_out_and_count_the_same_individuals(machines, monkeypatch):

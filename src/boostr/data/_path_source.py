@@ -93,7 +93,7 @@ def find_files(path: Path) -> list[Path]:
             f"Hint: relative paths start from {str(Path.cwd())!r}."
         )
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
+        files = sorted(file for file in path.rglob("*") if _is_parquet(file))
         if files:
             return files
         raise InvalidParameterError(
@@ -107,6 +107,11 @@ def find_files(path: Path) -> list[Path]:
             "Hint: read it first, for instance with pandas.read_csv, and pass the table."
         )
     return [path]
+
+
+def _is_parquet(file: Path) -> bool:
+    """Tell whether something in a folder is to be read; folders may have such names."""
+    return file.suffix.lower() in SUFFIXES and file.is_file()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from boostr.data._assemble import Records, assemble
 from boostr.data._frames import Columns, read_long, read_start_stop
 from boostr.data._indexing import count_of
 from boostr.data._scan_files import Paths, find_parquet, open_files
-from boostr.data._scan_rows import Inventory, ScannedRows, map_ahead
+from boostr.data._scan_rows import CHANGED, Inventory, ScannedRows, map_ahead
 from boostr.data._times import as_stamp
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
@@ -162,12 +162,11 @@ class ScannedEvents:
         for chunk in map_ahead(self._read, tables, n_threads):
             last = first + len(chunk)
             if not np.array_equal(chunk.ids, ids[first:last]):
-                raise InvalidEventsError(
-                    "Files must not change while they are scanned, but these have other "
-                    "individuals than at first.\n\nHint: scan them again."
-                )
+                raise InvalidEventsError(CHANGED)
             first = last
             yield chunk
+        if first < len(ids):
+            raise InvalidEventsError(CHANGED)
 
     def _read(self, table: Any) -> RecurrentEvents:
         with self._rows.named_errors():
@@ -252,11 +251,12 @@ class EventScans:
         names = [name for name in columns.values() if name is not None]
         if isinstance(start, str):
             names.append(start)
-        files = open_files(find_parquet(path), list(dict.fromkeys(names)), id)
+        kept = None if cache is None else Path(cache)
+        files = open_files(find_parquet(path, kept), list(dict.fromkeys(names)), id)
         rows = ScannedRows(
             files,
             [id, str(time or start)],
-            None if cache is None else Path(cache),
+            kept,
             sort_memory,
             InvalidEventsError,
         )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob  # unlike those of Path, patterns may be absolute
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,13 @@ from boostr._validation import first_few
 from boostr.data._path_source import find_files
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["FileSet", "Piece", "find_parquet", "open_files"]
+__all__ = ["SORTED", "SPILL", "FileSet", "Piece", "find_parquet", "open_files"]
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 _FEATURE = "Scanning Parquet files"
+_BUFFER = 2**20  # bytes of a column that are read at once, and not its whole row group
+SORTED = "sorted-"  # how names of sorted files begin in a folder that keeps them
+SPILL = "spill-"  # and folders of sorts on their way
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +85,44 @@ class FileSet:
                 if piece.file != path:
                     if opened is not None:
                         opened.close()
-                    opened, path = parquet.ParquetFile(piece.file), piece.file
+                    opened, path = _open_buffered(parquet, piece.file), piece.file
+                if piece.row_group >= opened.num_row_groups:
+                    continue  # the file is another one by now; whoever counts rows notices
                 for batch in opened.iter_batches(n_rows, [piece.row_group], names):
                     table = pyarrow.Table.from_batches([batch]).select(names)
-                    yield table if table.schema.equals(schema) else table.cast(schema)
+                    yield _cast(pyarrow, table, schema, piece.file)
         finally:
             if opened is not None:
                 opened.close()
 
 
-def find_parquet(paths: Paths) -> tuple[Path, ...]:
+def _open_buffered(parquet: Any, file: Path) -> Any:
+    return parquet.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
+
+
+def _cast(pyarrow: Any, table: Any, schema: Any, file: Path) -> Any:
+    """Give rows of a file the types that hold what all files hold."""
+    if table.schema.equals(schema):
+        return table
+    try:
+        return table.cast(schema)
+    except pyarrow.ArrowException as error:
+        raise InvalidParameterError(
+            f"All files must hold the same kinds of values, but those of {str(file)!r} "
+            f"do not fit with the others: {error}.\n\n"
+            "Hint: write it again with their types."
+        ) from error
+
+
+def find_parquet(paths: Paths, cache: Path | None = None) -> tuple[Path, ...]:
     """List the Parquet files that a path, a pattern or several of them stand for.
 
     Parameters
     ----------
     paths : str, Path or iterable of them
         Files, folders (searched to the bottom) or patterns such as ``"data/2024-*/*.pq"``.
+    cache : Path, optional
+        Folder of sorted rows, which are left out.
 
     Returns
     -------
@@ -119,6 +145,8 @@ def find_parquet(paths: Paths) -> tuple[Path, ...]:
         found = [] if Path(text).exists() else sorted(glob(text, recursive=True))  # noqa: PTH207
         for name in found or [text]:
             files += find_files(Path(name))
+    if cache is not None:
+        files = [file for file in files if not _is_cached(file, cache)]
     if not files:
         raise InvalidParameterError(
             "There must be at least one Parquet file, but the list of paths is empty."
@@ -126,7 +154,21 @@ def find_parquet(paths: Paths) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(files))
 
 
-def open_files(files: Sequence[Path], columns: Sequence[str] | None, id: str) -> FileSet:
+def _is_cached(file: Path, cache: Path) -> bool:
+    """Tell whether a file is one that sorting wrote, and not one that is to be sorted."""
+    full, home = file.resolve(), cache.resolve()
+    if home not in full.parents:
+        return False
+    return full.relative_to(home).parts[0].startswith((SORTED, SPILL))
+
+
+def open_files(
+    files: Sequence[Path],
+    columns: Sequence[str] | None,
+    id: str,
+    *,
+    later_wins: bool = False,
+) -> FileSet:
     """Read what the files say about themselves, and no row.
 
     Parameters
@@ -137,6 +179,9 @@ def open_files(files: Sequence[Path], columns: Sequence[str] | None, id: str) ->
         Columns that are needed, which all files must have; None for all of the first file.
     id : str
         Name of the column of ids, by whose ranges pieces are put in order.
+    later_wins : bool, default=False
+        Whether it matters which rows of an individual come first in the files; then pieces
+        that share one are not put in another order.
 
     Returns
     -------
@@ -160,7 +205,8 @@ def open_files(files: Sequence[Path], columns: Sequence[str] | None, id: str) ->
             columns = [n for n in schema.names if not n.startswith("__index_level_")]
         schemas.append(_plain_schema(pyarrow, schema, columns, file))
         pieces += _list_pieces(metadata, file, id)
-    return FileSet(tuple(files), _unite(pyarrow, schemas, files), tuple(_in_order(pieces)))
+    schema = _unite(pyarrow, schemas, files, id)
+    return FileSet(tuple(files), schema, tuple(_in_order(pieces, later_wins=later_wins)))
 
 
 def _plain_schema(pyarrow: Any, schema: Any, columns: Sequence[str], file: Path) -> Any:
@@ -180,12 +226,14 @@ def _plain_schema(pyarrow: Any, schema: Any, columns: Sequence[str], file: Path)
     return pyarrow.schema(fields)
 
 
-def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path]) -> Any:
+def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path], id: str) -> Any:
     """Find the types that hold what all files hold."""
     united = schemas[0]
     for schema, file in zip(schemas[1:], files[1:], strict=True):
         if schema.equals(united):
             continue
+        for name in schema.names:
+            _check_exact(pyarrow, united.field(name), schema.field(name), file, name == id)
         try:
             united = pyarrow.unify_schemas([united, schema], promote_options="permissive")
         except pyarrow.ArrowException as error:
@@ -194,6 +242,21 @@ def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path]) -> Any:
                 f"from those before it: {error}.\n\nHint: write it again with their types."
             ) from error
     return united
+
+
+def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) -> None:
+    """Refuse types that could be united, but not without making other values of some."""
+    types = pyarrow.types
+    pair = (one.type, other.type)
+    # Beyond 2**53 different integers are the same float, and so the same individual. A
+    # sort sees durations as integers, whatever their unit.
+    is_mixed = is_id and len({types.is_integer(kind) for kind in pair}) == 2
+    if is_mixed or (any(map(types.is_duration, pair)) and one.type != other.type):
+        raise InvalidParameterError(
+            f"All files must hold the same kinds of values, but {str(file)!r} differs from "
+            f"those before it: {one.name!r} is {other.type} in it and {one.type} in them."
+            "\n\nHint: write it again with their types."
+        )
 
 
 def _list_pieces(metadata: Any, file: Path, id: str) -> list[Piece]:
@@ -214,11 +277,17 @@ def _list_pieces(metadata: Any, file: Path, id: str) -> list[Piece]:
     return pieces
 
 
-def _in_order(pieces: list[Piece]) -> list[Piece]:
+def _in_order(pieces: list[Piece], *, later_wins: bool) -> list[Piece]:
     """Sort the pieces by their ids, where all files say which they hold."""
     if any(piece.first is None for piece in pieces):
         return pieces
     try:
-        return sorted(pieces, key=attrgetter("first", "last"))
+        ordered = sorted(pieces, key=attrgetter("first", "last"))
     except TypeError:  # texts here and numbers there, which is refused when they are read
         return pieces
+    if later_wins:
+        place = {id(piece): number for number, piece in enumerate(pieces)}
+        for one, next_ in pairwise(ordered):
+            if one.last == next_.first and place[id(one)] > place[id(next_)]:
+                return pieces  # not in the order of their ids: rows are going to be sorted
+    return ordered

@@ -26,12 +26,16 @@ from boostr.data._scan_files import FileSet
 from boostr.data._scan_sort import sort_files
 from boostr.exceptions import BoostrError, InvalidEventsError, InvalidSensorsError
 
-__all__ = ["Inventory", "ScannedRows", "map_ahead"]
+__all__ = ["CHANGED", "Inventory", "ScannedRows", "map_ahead"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _VALUES = 2_000_000  # of a chunk, all columns together
 _MOST_ROWS = 500_000  # of a chunk
+CHANGED = (
+    "Files must not change while they are scanned, but these have other individuals or "
+    "another number of rows than at first.\n\nHint: scan them again."
+)
 
 
 @dataclass(slots=True)
@@ -173,15 +177,24 @@ class ScannedRows:
         columns = list(dict.fromkeys(columns))
         if n_rows is None:
             n_rows = min(_MOST_ROWS, max(_VALUES // len(columns), 1))
-        waiting = None
+        waiting, n_left = None, self._sorted.n_rows
         for batch in self._sorted.batches(columns, n_rows):
+            n_left -= batch.num_rows
             tables = [batch] if waiting is None else [waiting, batch]
             waiting = pyarrow.concat_tables(tables)
             while n := _count_complete(waiting.column(self._keys[0]), n_rows):
                 yield waiting.slice(0, n)
                 waiting = waiting.slice(n)
+        if n_left:
+            raise self._error(CHANGED)
         if waiting is not None:
             yield waiting
+
+    def last_id(self, table: Any) -> AnyArray:
+        """Read the id of the last row, as an array of the same type as all ids."""
+        column = nw.from_native(table.slice(len(table) - 1), eager_only=True)
+        ids: AnyArray = find_runs(column.get_column(self._keys[0]), factor).ids
+        return ids
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -232,7 +245,11 @@ def _keep_earliest(inventory: Inventory, column: nw.Series[Any]) -> None:
 
 
 def map_ahead(
-    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_threads: int,
+    *,
+    in_turn: bool = False,
 ) -> Iterator[Result]:
     """Apply a function to items in threads, a few of them ahead of the consumer.
 
@@ -244,11 +261,15 @@ def map_ahead(
         Read in the caller's thread.
     n_threads : int
         With 1 nothing is done ahead.
+    in_turn : bool, default=False
+        Whether one thread beside the caller's takes one item after the other, for a
+        function that runs on several threads itself.
 
     Yields
     ------
     object
-        Results in the order of the items; at most ``n_threads + 1`` of them wait.
+        Results in the order of the items; at most ``n_threads + 1`` of them wait, or 2 of
+        those made in turn.
 
     Examples
     --------
@@ -259,11 +280,12 @@ def map_ahead(
         yield from map(function, items)
         return
     coming: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
+    n_workers = 1 if in_turn else n_threads
+    with ThreadPoolExecutor(n_workers) as pool:
         try:
             for item in items:
                 coming.append(pool.submit(function, item))
-                if len(coming) > n_threads:
+                if len(coming) > n_workers:
                     yield coming.popleft().result()
             while coming:
                 yield coming.popleft().result()

@@ -6,13 +6,16 @@ import hashlib
 import logging
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from boostr._optional import require
 from boostr.data._indexing import count_of
-from boostr.data._scan_files import FileSet, open_files
+from boostr.data._scan_files import SORTED, SPILL, FileSet, open_files
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["LOGGER", "sort_files"]
 
@@ -44,11 +47,10 @@ def sort_files(
         The sorted rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"sorted-{_fingerprint(files, keys)}.parquet"
-    names = files.schema.names
+    target = folder / f"{SORTED}{_fingerprint(files, keys)}.parquet"
     if target.exists():
         LOGGER.info("Rows sorted by %r are read from %s.", keys[0], target)
-        return open_files([target], names, keys[0])
+        return _open_sorted(target, files, keys)
     LOGGER.warning(
         "Rows are not sorted by %r (%s): sorting %s of %s once, into %s.",
         keys[0],
@@ -58,28 +60,56 @@ def sort_files(
         folder,
     )
     started = time.perf_counter()
-    partial = target.with_suffix(".partial")
-    _sort(files, keys, partial, memory)
-    partial.replace(target)
+    _sort(files, keys, target, memory)
     LOGGER.info("Sorted in %.1f s.", time.perf_counter() - started)
-    return open_files([target], names, keys[0])
+    return _open_sorted(target, files, keys)
+
+
+def _open_sorted(target: Path, files: FileSet, keys: Sequence[str]) -> FileSet:
+    """Open sorted rows with the types of the files; DuckDB writes durations as integers."""
+    found = open_files([target], files.schema.names, keys[0])
+    return replace(found, schema=files.schema)
 
 
 def _sort(files: FileSet, keys: Sequence[str], target: Path, memory: str) -> None:
     duckdb = require("duckdb", extra="scan", feature="Sorting Parquet files by id")
     columns = ", ".join(_quote(name) for name in files.schema.names)
     order = ", ".join(_quote(name) for name in keys)
-    with (
-        tempfile.TemporaryDirectory(dir=target.parent, prefix="spill-") as spill,
-        duckdb.connect(config={"memory_limit": memory, "temp_directory": spill}) as base,
-    ):
-        # Equal keys keep the order of the rows, in which the later sample wins.
-        base.execute(
-            f"COPY (SELECT {columns} FROM read_parquet($files, union_by_name = true, "  # noqa: S608 - quoted
-            f"file_row_number = true) ORDER BY {order}, file_index, file_row_number) "
-            f"TO {_quote_text(str(target))} (FORMAT parquet, ROW_GROUP_SIZE {_ROWS})",
-            {"files": [str(file) for file in files.files]},
-        )
+    # Nobody else writes into the folder of the spill, and nothing is left of it.
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=SPILL) as spill:
+        partial = Path(spill) / target.name
+        settings = {"memory_limit": memory, "temp_directory": spill}
+        # Equal keys keep the order of the rows, in which the later sample wins. Names of
+        # folders such as day=2024-01-01 are no columns.
+        with _sort_errors(duckdb, memory), duckdb.connect(config=settings) as base:
+            base.execute(
+                f"COPY (SELECT {columns} FROM read_parquet($files, union_by_name = true, "  # noqa: S608 - quoted
+                "file_row_number = true, hive_partitioning = false) "
+                f"ORDER BY {order}, file_index, file_row_number) "
+                f"TO {_quote_text(str(partial))} (FORMAT parquet, ROW_GROUP_SIZE {_ROWS})",
+                {"files": [str(file) for file in files.files]},
+            )
+        partial.replace(target)
+
+
+@contextmanager
+def _sort_errors(duckdb: Any, memory: str) -> Iterator[None]:
+    """Say in the library's own words why rows could not be sorted."""
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.Error as error:
+        raise InvalidParameterError(
+            f"Rows must be sorted by id, but sorting them failed: {error}\n\n"
+            f"Hint: give it more memory, which `sort_memory` limits to {memory!r}, or "
+            "more room on disk, with `cache` in a folder that has some; or write the files "
+            "sorted by id."
+        ) from error
+    except RuntimeError as error:  # how DuckDB passes on the key that interrupts
+        if "interrupt" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _quote(name: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._typing import AnyArray
-from boostr._validation import repeats
+from boostr._validation import first_few, repeats
 from boostr.data._indexing import count_of
 from boostr.data._path_build import Filling
 from boostr.data._path_read import read_table
@@ -173,8 +173,7 @@ class ScannedTrajectories:
         """Read rows together with the ids of those that they are of, or that have none."""
         ids, first = self.ids, 0
         for table in self._rows.chunks(self._columns, n_rows):
-            until = table.column(self.id_name)[-1].as_py()
-            last = int(np.searchsorted(ids, until, side="right"))
+            last = _count_until(ids, self._rows.last_id(table))
             yield table, ids[first:last]
             first = last
         if first < len(ids):
@@ -258,15 +257,16 @@ class TrajectoryScans:
                 "`step` must be given to draw lines in a scan, which never sees all of "
                 "them at once.\n\nHint: a quarter of the usual time between samples."
             )
-        found = find_parquet(path)
+        kept = None if cache is None else Path(cache)
+        found = find_parquet(path, kept)
         names = None if columns is None else [id, time, *check_names(columns)]
         if names and isinstance(origin, str):
             known = open_files(found[:1], None, id).schema.names
             names += [origin] if origin in known else []
         rows = ScannedRows(
-            open_files(found, names and list(dict.fromkeys(names)), id),
+            open_files(found, names and list(dict.fromkeys(names)), id, later_wins=True),
             [id, time],
-            None if cache is None else Path(cache),
+            kept,
             sort_memory,
             InvalidSensorsError,
         )
@@ -290,6 +290,25 @@ def _sort_ids(given: ArrayLike) -> AnyArray:
     twice = repeats(ids)
     if twice:
         raise InvalidSensorsError(
-            "`ids` must name every individual once, but some are repeated."
+            f"`ids` must name every individual once, but {len(twice)} are repeated "
+            f"({first_few(twice)}).\n\nHint: numpy.unique(ids)."
         )
-    return ids if bool(np.all(ids[1:] > ids[:-1])) else np.sort(ids)
+    try:
+        return ids if bool(np.all(ids[1:] > ids[:-1])) else np.sort(ids)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in ids.tolist()})
+        raise InvalidParameterError(
+            "`ids` must be of one kind to stand in an order, but they are of several "
+            f"({', '.join(kinds)}).\n\nHint: those of the column in the files."
+        ) from None
+
+
+def _count_until(ids: AnyArray, until: AnyArray) -> int:
+    """Count the ids, which are ascending, up to one and with it."""
+    if ids.dtype.kind in "iu" and until.dtype.kind in "iu":
+        # NumPy compares signed with unsigned integers as floats, which confuses large ones.
+        known, value = np.iinfo(ids.dtype), int(until[0])
+        if not known.min <= value <= known.max:
+            return len(ids) if value > 0 else 0
+        until = np.array([value], dtype=ids.dtype)
+    return int(np.searchsorted(ids, until, side="right")[0])

@@ -228,15 +228,16 @@ def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
         )
     position = {id_: i for i, id_ in enumerate(own.tolist())}
     asked = wanted.tolist()
+    different = set(asked)
     missing = list(dict.fromkeys(id_ for id_ in asked if id_ not in position))
     if missing:
         raise InvalidSensorsError(
             f"Every individual must have sensors, but {len(missing)} of "
-            f"{len(set(asked))} individuals have no sensors (ids {first_few(missing)}).\n\n"
+            f"{len(different)} individuals have no sensors (ids {first_few(missing)}).\n\n"
             "Hint: pass ids=y.ids where the sensors are read, which keeps individuals "
             "without any sample; or leave these individuals out."
         )
-    surplus = [id_ for id_ in position if id_ not in set(asked)]
+    surplus = [id_ for id_ in position if id_ not in different]
     if surplus:
         raise InvalidSensorsError(
             f"Sensors must be of the individuals asked for, but {len(surplus)} of "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -196,10 +197,11 @@ def _survey(
 def _stream_statistics(
     plan: Plan, weights: FloatArray, parts: Iterator[Part], n_threads: int
 ) -> SufficientStats:
-    """Compute the statistics of everybody, a part at a time."""
+    """Compute the statistics of everybody, a part at a time while the next are read."""
     is_even = bool(np.all(weights == 1.0))
 
     def compute(part: Part) -> tuple[int, SufficientStats]:
+        numba.set_num_threads(n_threads)  # every thread of Python has its own number
         first, events, sensors = part
         own = None if is_even else weights[first : first + len(events)]
         return first, plan.compute(events, sensors, own)
@@ -207,7 +209,9 @@ def _stream_statistics(
     n_terms = plan.basis.n_terms
     linear = np.empty((len(weights), n_terms))
     quadratic = np.empty((len(weights), 0))
-    for first, stats in map_ahead(compute, parts, n_threads):
+    # In turn, because kernels are on all threads already, and some of Numba's threading
+    # layers end the process when two callers come at once.
+    for first, stats in map_ahead(compute, parts, n_threads, in_turn=True):
         if quadratic.shape[1] == 0:  # a diagonal or a triangle
             quadratic = np.empty((len(weights), stats.quadratic.shape[1]))
         last = first + len(stats.linear)
