@@ -1,7 +1,5 @@
 """Obvious versions of what the operational clock is made from."""
 
-from itertools import pairwise
-
 import numpy as np
 
 
@@ -47,24 +45,4 @@ def weighted_mean(people, n_rounds):
             variance = max(excess / sum(w * m**2 for w, _, m in triples), 0.0) / unit
             frailty = [(1 + variance * n) / (1 + variance * m) for _, n, m in triples]
     level = np.dot(weights, seen) / np.dot(weights, expected)
-    return times, level * np.cumsum(rises), np.array(frailty) / level
-
-
-def last_rise(people, frailty, start, stop):
-    """Return events over exposure between two times, times the length in observation."""
-    cost = exposure = 0.0
-    borders = {start, stop}
-    for (windows, events, weight), u in zip(people, frailty, strict=True):
-        for time, each in events:
-            share = 1.0 if start < time < stop else 0.5 if time in (start, stop) else 0.0
-            cost += weight * each * share
-        for begin, end in windows:
-            exposure += weight * u * max(min(end, stop) - max(begin, start), 0.0)
-            borders |= {time for time in (begin, end) if start < time < stop}
-    grid = sorted(borders)
-    length = sum(
-        right - left
-        for left, right in pairwise(grid)
-        if any(observed(windows, 0.5 * (left + right)) for windows, _, _ in people)
-    )
-    return cost / exposure * length
+    return times, level * np.cumsum(rises)

@@ -65,7 +65,7 @@ class OperationalClock:
         step = max(1, len(events) // _SAMPLE_SIZE)
         if step > 1:
             events, weights = events[::step], weights[::step]
-        times, mean, frailty = _pool(events, weights)
+        times, mean = _pool(events, weights)
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
@@ -73,9 +73,6 @@ class OperationalClock:
         ranks = np.unique(np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64))
         # The middle of the jump: half of an event has happened at its own time.
         counts = 0.5 * (mean[ranks] + np.where(ranks > 0, mean[ranks - 1], 0.0))
-        if frailty is not None and len(ranks) > 1:
-            last = _rise(events, weights, frailty, *times[ranks[-2:]].tolist())
-            counts[-1] = counts[-2] + last
         log_times = np.log(times[ranks] - origin)
         # Far from the origin, times that differ by rounding have the same logarithm.
         is_later = np.diff(log_times, prepend=-np.inf) > 0.0
@@ -132,31 +129,26 @@ class OperationalClock:
 Clock = CalendarClock | OperationalClock
 
 
-def _pool(
-    events: RecurrentEvents, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Return the mean cumulative function where it is above zero: times and values.
+def _pool(events: RecurrentEvents, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean cumulative function where it rises: times and values.
 
-    Third come the frailties that individuals counted with; None if everybody is observed
-    all the time, where they would change nothing, and if observation seems to stop
-    because of events, where the mean would no longer be the same.
+    Individuals count with their frailties, unless everybody is observed all the time,
+    where that would change nothing, or observation seems to stop because of events, where
+    the mean would no longer be the same.
     """
     table = RiskTable.from_events(events, weights)
     at_risk = table.at_risk()
     mean = np.cumsum(table.totals(table.cost) / at_risk)
-    frailty = None
     is_staggered = mean.size > 0 and mean[-1] > 0.0 and np.any(at_risk != at_risk[0])
     if is_staggered and _share_ending_with_event(events, weights) < _MOST_ENDING:
         seen = np.bincount(events.event_owner, events.costs, len(events))
-        mean, frailty = _weigh(table, mean, seen.astype(np.float64))
+        mean = _weigh(table, mean, seen.astype(np.float64))
     rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
-    return table.times[rises], mean[rises], frailty
+    return table.times[rises], mean[rises]
 
 
-def _weigh(
-    table: RiskTable, mean: FloatArray, seen: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the mean where individuals count as their own histories say, and how much.
+def _weigh(table: RiskTable, mean: FloatArray, seen: FloatArray) -> FloatArray:
+    """Return the mean where individuals count as their own histories say.
 
     Where observation of some ends before that of others, dividing by numbers of individuals
     takes a few that always had many events, and are left, for a rise of everybody's rate.
@@ -168,7 +160,6 @@ def _weigh(
     """
     jumps = table.totals(table.cost)
     unit = float(table.totals(table.cost**2).sum() / jumps.sum())
-    frailty = np.ones(len(seen))
     for _ in range(_N_ROUNDS):
         expected = _expect(table, mean)
         dispersion = _excess_variance(seen, expected, table.weight, unit) / unit
@@ -176,7 +167,7 @@ def _weigh(
         mean = np.cumsum(jumps / replace(table, weight=table.weight * frailty).at_risk())
     # As many events are expected of all as they had.
     level = float(table.weight @ seen) / float(table.weight @ _expect(table, mean))
-    return mean * level, frailty / level
+    return mean * level
 
 
 def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> float:
@@ -202,34 +193,6 @@ def _excess_variance(
     """
     excess = weights @ ((seen - expected) ** 2 - unit * expected)
     return max(float(excess / (weights @ expected**2)), 0.0)
-
-
-def _rise(
-    events: RecurrentEvents,
-    weights: FloatArray,
-    frailty: FloatArray,
-    start: float,
-    stop: float,
-) -> float:
-    """Return the rise of the mean from one knot to the next: a rate times a length.
-
-    The last event times have next to nobody at risk, and their jumps are as large as they
-    are uncertain. If the rate hardly changes between the knots, all events over all
-    exposure is its maximum likelihood estimate. Time that nobody is observed in counts
-    for nothing, as in the mean cumulative function.
-    """
-    # Half of an event has happened at its own time.
-    share = 0.5 * (np.sign(events.times - start) - np.sign(events.times - stop))
-    cost = float((weights[events.event_owner] * events.costs) @ share)
-    owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
-    begin = np.clip(events.window_start, start, stop)
-    end = np.clip(events.window_stop, start, stop)
-    exposure = float((weights * frailty)[owner] @ (end - begin))
-    order = np.argsort(begin)
-    reached = np.maximum.accumulate(end[order])
-    is_new = np.maximum(begin[order][1:], reached[:-1])
-    length = reached[0] - begin[order][0] + np.sum(np.maximum(end[order][1:] - is_new, 0.0))
-    return cost / exposure * float(length)
 
 
 def _end_slopes(
