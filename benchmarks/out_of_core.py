@@ -209,7 +209,7 @@ def main() -> None:
     parser.add_argument("--individuals", type=int, default=1_000_000)
     parser.add_argument("--events", type=float, default=10.0, help="of an individual")
     parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--samples", type=int, default=1000, help="of an individual")
+    parser.add_argument("--samples", type=int, default=10_000, help="of an individual")
     parser.add_argument("--sensors", type=int, default=4)
     parser.add_argument("--limit", type=float, default=2.0, help="GB of memory")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
