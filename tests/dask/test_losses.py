@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from tests.dask.scenes import make_fleet, spread, write
-from tests.dask.test_survey import PARAMS, ROLES
+from tests.dask.test_survey import PARAMS, look
 
 import dask
 from boostr.dask._shards import Recipe, build_cohort
-from boostr.dask._survey import survey
-from boostr.dask._together import bring_together
 from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import plan_statistics
 
@@ -46,16 +44,7 @@ def kill_one(client):
 
 
 def prepare(client, sources):
-    data = bring_together(client, ROLES, sources)
-    found = survey(
-        client,
-        data.context,
-        data.tasks,
-        data.heads,
-        (data.meta, "from_dtype"),
-        wants_summaries=False,
-        wants_used=False,
-    )
+    data, found = look(client, sources)
     plan = plan_statistics(PARAMS, found.pool, found.few, found.extent)
     mapper = find_bins(found.pool.features, 16, found.encoder)
     return data, Recipe(plan, found.encoder, mapper, found.categories)

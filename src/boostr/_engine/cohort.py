@@ -21,6 +21,7 @@ __all__ = [
     "LocalCohort",
     "Rows",
     "add_shuffled",
+    "average_held_out",
     "mark_individuals",
     "sum_up",
 ]
@@ -132,16 +133,11 @@ class LocalCohort:
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int
     ) -> FloatArray:
         """Return everybody's mean coefficients over the models that held them out."""
-        total = np.zeros_like(self.stats.linear)
-        times_held_out = np.zeros(len(total))
-        for booster, held_out in zip(boosters, folds, strict=True):
+        kept = []
+        for booster in boosters:
             trainees: Any = booster.trainees
-            total[held_out] += trainees.kept
-            times_held_out[held_out] += 1
-        with np.errstate(invalid="ignore"):
-            return np.asarray(
-                total / np.where(times_held_out > 0, times_held_out, np.nan)[:, None]
-            )
+            kept.append(trainees.kept)
+        return average_held_out(self.stats.linear.shape, kept, folds)
 
     def map(self, function: Callable[..., FloatArray], *rows: FloatArray) -> FloatArray:
         """Return the rows that a function makes of others."""
@@ -205,3 +201,18 @@ def mark_individuals(
         state ^= column.astype(np.uint64)
         scatter(state)
     return int(state.sum(dtype=np.uint64))
+
+
+def average_held_out(
+    shape: tuple[int, ...], kept: Sequence[FloatArray], folds: Sequence[IndexArray]
+) -> FloatArray:
+    """Return everybody's mean row over the models that held them out, NaN if none did."""
+    total = np.zeros(shape)
+    times_held_out = np.zeros(len(total))
+    for rows, held_out in zip(kept, folds, strict=True):
+        total[held_out] += rows
+        times_held_out[held_out] += 1
+    with np.errstate(invalid="ignore"):
+        return np.asarray(
+            total / np.where(times_held_out > 0, times_held_out, np.nan)[:, None]
+        )

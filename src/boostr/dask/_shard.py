@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.cohort import mark_individuals
+from boostr._engine.cohort import average_held_out, mark_individuals
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.trainees import LocalTrainees
 from boostr._engine.tree import Tree
@@ -170,22 +170,17 @@ def hold_out(
     """
     with use_worker_threads():
         stats, features = shard.look(view), shard.features
-        total = np.zeros_like(stats.linear)
-        times_held_out = np.zeros(len(shard))
-        for trees, positions in zip(models, folds, strict=True):
-            own = (positions - shard.first).astype(np.int32)
+        nobody = np.empty(0, dtype=np.int32)
+        own_folds = [positions - shard.first for positions in folds]
+        kept = []
+        for trees, own in zip(models, own_folds, strict=True):
             part = SufficientStats(stats.linear[own], stats.quadratic[own])
             bins = features.holding(features.bins[own])
-            nobody = np.empty(0, dtype=np.int32)
             trainees = LocalTrainees(part, bins, 0, nobody)
             for tree in trees:
                 trainees.add(tree)
-            total[own] += trainees.theta
-            times_held_out[own] += 1
-        with np.errstate(invalid="ignore"):
-            return np.asarray(
-                total / np.where(times_held_out > 0, times_held_out, np.nan)[:, None]
-            )
+            kept.append(trainees.theta)
+        return average_held_out(stats.linear.shape, kept, own_folds)
 
 
 def apply(shard: Shard, function: Callable[..., Any], view: View, *rows: FloatArray) -> Any:
