@@ -1,19 +1,23 @@
-"""A worker that dies takes nothing with it that cannot be made again."""
+"""A worker or a scheduler that dies takes nothing with it that cannot be made again."""
 
 import logging
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from tests.dask.scenes import make_fleet, spread, write
+from tests.dask.test_estimator import after_rounds, count_grown, fit, scatter
 from tests.dask.test_survey import PARAMS, look
 
 import dask
 from boostr.dask._shards import Recipe, build_cohort
 from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import plan_statistics
+from boostr.exceptions import ClusterLostError
 
 pytestmark = pytest.mark.slow
 
@@ -88,3 +92,65 @@ def test_a_worker_lost_between_survey_and_statistics_does_not_matter(mortal, sou
     np.testing.assert_array_equal(same.stats.linear, expected.stats.linear)
     np.testing.assert_array_equal(same.stats.quadratic, expected.stats.quadratic)
     np.testing.assert_array_equal(same.features.bins, expected.features.bins)
+
+
+class Machines:
+    """A scheduler and its workers as processes of their own, as on several machines."""
+
+    def __init__(self, folder):
+        self._file = folder / "scheduler.json"
+        self._processes = []
+
+    def __enter__(self):
+        self._start("dask_scheduler", "--port", "0", "--no-dashboard")
+        for _ in range(2):
+            self._start("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+        return self
+
+    def __exit__(self, *error):
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+    def _start(self, module, *options):
+        command = [sys.executable, "-m", f"distributed.cli.{module}"]
+        self._processes.append(
+            subprocess.Popen(
+                [*command, "--scheduler-file", str(self._file), *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+
+    def connect(self):
+        client = Client(scheduler_file=str(self._file), timeout=60)
+        client.wait_for_workers(2, timeout=60)
+        return client
+
+    def kill_scheduler(self):
+        self._processes[0].kill()
+
+
+def test_a_lost_scheduler_leaves_a_checkpoint_for_another_cluster(
+    client, tmp_path, monkeypatch
+):
+    fleet, path = make_fleet(160, seed=3), tmp_path / "trees.ckpt"
+    options = {"weight": "weight", "local_below": 0}
+    grown = count_grown(monkeypatch)
+    whole = fit(client, *scatter(fleet, 2), **options)
+    n_all = len(grown)
+    with (
+        Machines(tmp_path) as machines,
+        machines.connect() as lost,
+        monkeypatch.context() as patch,
+    ):
+        after_rounds(patch, 3, machines.kill_scheduler)
+        with pytest.raises(ClusterLostError, match="checkpoint"):
+            fit(lost, *scatter(fleet, 2), **options, checkpoint=path)
+    n_before = len(grown) - n_all
+    with LocalCluster(n_workers=1) as small, Client(small) as other:
+        again = fit(other, *scatter(fleet, 2), **options, checkpoint=path)
+    assert 1 < n_before < n_all
+    # The tree in the making is the only one that is grown twice.
+    assert len(grown) - n_all == n_all + 1
+    np.testing.assert_allclose(again.model_.predict(fleet.X), whole.model_.predict(fleet.X))

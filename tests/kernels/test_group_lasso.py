@@ -10,7 +10,6 @@ from tests import oracles, oracles_groups
 
 from boostr._kernels import group_lasso
 from boostr._kernels.group_lasso import (
-    NO_GROUPS,
     Groups,
     descend_blocks,
     observe,
@@ -490,11 +489,11 @@ def test_what_was_observed_is_the_trace_of_the_first_group(rng, sizes):
 
 @pytest.mark.parametrize(("grows", "factor"), [(True, 3.0), (False, 1.0)])
 def test_prices_grow_with_the_root_of_what_was_observed(grows, factor):
-    assert price_factor(9.0, NO_GROUPS._replace(grows=grows)) == factor
+    assert price_factor(9.0, Groups(np.array([0, 1]), np.ones(1), grows)) == factor
 
 
 def test_rounding_below_zero_is_no_observation():
-    assert price_factor(-1e-17, NO_GROUPS._replace(grows=True)) == 0.0
+    assert price_factor(-1e-17, Groups(np.array([0, 1]), np.ones(1), True)) == 0.0
 
 
 def test_the_matrix_of_a_leaf_is_its_triangle_and_the_penalty(rng):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.group_lasso import NO_GROUPS, Groups, solve_groups
+from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._kernels.scan_groups import _bound_run, look_ahead, scan_groups
 from boostr._kernels.solve import FULL, GROUPED
 from boostr._kernels.split import _draw_candidates, _mix, find_best_split, solve_node
@@ -70,7 +70,7 @@ class Node:
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
-        leaf = self.penalty, solver, self.groups if solver == GROUPED else NO_GROUPS
+        leaf = self.penalty, solver, self.groups if solver == GROUPED else None
         own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from tests import oracles
 
-from boostr._kernels.group_lasso import NO_GROUPS
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE, leaf_reduction, solve_leaf
 
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
@@ -30,7 +29,7 @@ def pack(gradient, hessian, kind):
 
 def solve(gradient, hessian, penalty, kind):
     beta = np.full(len(gradient), np.nan)
-    drop = solve_leaf(pack(gradient, hessian, kind), penalty, KINDS[kind], NO_GROUPS, beta)
+    drop = solve_leaf(pack(gradient, hessian, kind), penalty, KINDS[kind], None, beta)
     return beta, drop
 
 

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.group_lasso import NO_GROUPS
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr._kernels.split import find_best_split, solve_node
 
@@ -60,7 +59,7 @@ class Node:
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
-        leaf = self.penalty, KINDS[self.kind], NO_GROUPS
+        leaf = self.penalty, KINDS[self.kind], None
         own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,

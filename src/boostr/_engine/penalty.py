@@ -83,10 +83,12 @@ def sensor_problem(
     return LeafProblem(basis.solver, matrix, groups)
 
 
-def reprice(problem: LeafProblem, factors: FloatArray) -> LeafProblem:
-    """Return the problem with the price of every group multiplied."""
-    groups = problem.groups._replace(prices=problem.groups.prices * factors)
-    return replace(problem, groups=groups)
+def reprice(problem: LeafProblem, factors: FloatArray | float) -> LeafProblem:
+    """Return the problem with the price of every group, if any, multiplied."""
+    groups = problem.groups
+    if groups is None:
+        return problem
+    return replace(problem, groups=groups._replace(prices=groups.prices * factors))
 
 
 def _drop_empty(starts: IndexArray, prices: FloatArray, *, grows: bool) -> Groups:

@@ -50,6 +50,7 @@ def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Scr
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups
+    assert groups is not None  # noqa: S101 - sensors are groups
     rise, error, _ = rise_without(trial, groups.starts, run.out_of_fold)
     is_useful = rise > _USEFUL * error
     is_useful[groups.prices == 0.0] = True  # the baseline stays

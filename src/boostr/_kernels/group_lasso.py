@@ -19,7 +19,6 @@ from boostr._kernels.group_newton import add_row, descend_together, measure
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
-    "NO_GROUPS",
     "Groups",
     "descend_blocks",
     "observe",
@@ -47,9 +46,6 @@ class Groups(NamedTuple):
     starts: IndexArray  # (n_groups + 1,) where groups begin, and the number of terms
     prices: FloatArray  # (n_groups,)
     grows: bool
-
-
-NO_GROUPS = Groups(np.zeros(1, dtype=np.int32), np.zeros(0), False)
 
 
 @kernel

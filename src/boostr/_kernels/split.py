@@ -8,7 +8,7 @@ from boostr._kernels._jit import kernel
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.scan_groups import look_ahead, scan_groups
-from boostr._kernels.solve import FULL, GROUPED, solve_leaf
+from boostr._kernels.solve import FULL, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["find_best_split", "solve_node"]
@@ -97,7 +97,7 @@ def _find_threshold(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int,
-    groups: Groups,
+    groups: Groups | None,
     min_count: float,
     skips_empty: bool,
     own: FloatArray,
@@ -105,7 +105,7 @@ def _find_threshold(
 ) -> tuple[float, int, bool]:
     """Find the best threshold of one feature by the scan that is made for the problem."""
     node = (histogram, order, is_candidate, totals, penalty)
-    if solver == GROUPED:
+    if groups is not None:
         return scan_groups(*node, groups, min_count, skips_empty, own, best)
     n_terms = penalty.shape[0]
     if n_terms == 1:
@@ -123,7 +123,7 @@ def _find_best_of_feature(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int,
-    groups: Groups,
+    groups: Groups | None,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
@@ -205,7 +205,7 @@ def solve_node(
     histogram: FloatArray,
     penalty: FloatArray,
     solver: int,
-    groups: Groups,
+    groups: Groups | None,
     totals: FloatArray,
     value: FloatArray,
 ) -> float:
@@ -219,7 +219,7 @@ def solve_node(
         The penalty matrix of the leaf problem.
     solver : int
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
-    groups : Groups
+    groups : Groups or None
         Groups of terms and their prices, where the solver reads them.
     totals : (n_channels,) float64
         Overwritten with the sums of the node.
@@ -245,7 +245,7 @@ def find_best_split(
     is_categorical: BoolArray,
     penalty: FloatArray,
     solver: int,
-    groups: Groups,
+    groups: Groups | None,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
@@ -271,7 +271,7 @@ def find_best_split(
         The penalty matrix of the leaf problem.
     solver : int
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
-    groups : Groups
+    groups : Groups or None
         Groups of terms and their prices, where the solver reads them.
     min_count : float
         Least number of individuals on either side.
@@ -310,7 +310,7 @@ def find_best_split(
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
     slots: PositionArray = np.arange(features.shape[0])
-    if solver == GROUPED:
+    if groups is not None:
         slots = _order_features(
             histograms, features, n_values, totals, penalty, groups, min_count, value
         )

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.cohort import LocalCohort
+from boostr._engine.penalty import reprice
 from boostr._engine.tree import LeafProblem
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
@@ -113,8 +114,7 @@ def _hashable(value: Any) -> Any:
 
 def _weigh(problem: LeafProblem, gamma2: float) -> LeafProblem:
     """Return the problem of ``gamma2 = 1`` for another one: all prices are multiples."""
-    groups = problem.groups._replace(prices=gamma2 * problem.groups.prices)
-    return replace(problem, penalty=gamma2 * problem.penalty, groups=groups)
+    return reprice(replace(problem, penalty=gamma2 * problem.penalty), gamma2)
 
 
 def _take(data: TrainingData, rows: PositionArray | None) -> TrainingData:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels.group_lasso import NO_GROUPS, Groups
+from boostr._kernels.group_lasso import Groups
 from boostr._kernels.solve import GROUPED
 from boostr._kernels.split import find_best_split, solve_node
 from boostr._typing import BoolArray, FloatArray, IndexArray
@@ -24,7 +24,7 @@ class LeafProblem:
 
     solver: int  # see boostr._kernels.solve
     penalty: FloatArray  # (n_terms, n_terms)
-    groups: Groups = NO_GROUPS  # and the prices of their lengths
+    groups: Groups | None = None  # and the prices of their lengths, for GROUPED
 
 
 @dataclass(frozen=True, slots=True, eq=False)

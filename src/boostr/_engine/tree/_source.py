@@ -80,7 +80,8 @@ class LocalSource:
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums; what does not change between trees is summed once."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
-        is_known = self._root.shape == shape and features is self._used
+        # The same features may come as another array, from another process.
+        is_known = self._root.shape == shape and np.array_equal(features, self._used)
         self._used = features
         n_members = len(self._order)
         if is_known:
