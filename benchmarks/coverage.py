@@ -53,7 +53,7 @@ def cover_individuals(
 ) -> dict[str, tuple[float, float]]:
     """Return the share of individuals that is covered, and the mean width."""
     calibration = model.calibrate_forecast(
-        train.X, train.y, HORIZON, train.Z, out_of_fold=True
+        train.X, train.y, HORIZON, train.Z, train.Z, out_of_fold=True
     )
     kinds: dict[str, Any] = dict(
         zip(INTERVALS, ("frailty", "conformal", calibration), strict=True)

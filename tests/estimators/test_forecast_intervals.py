@@ -63,6 +63,16 @@ def test_calibration_does_not_see_what_sensors_show_later(monitored):
     assert_array_equal(model.calibrate_forecast(X, y, 40.0, other).scores, scores)
 
 
+def test_a_future_that_is_given_is_seen(monitored):
+    model, X, y, Z = monitored
+    known = model.calibrate_forecast(X, y, 40.0, Z, Z)
+    later = np.bincount(y.event_owner, y.times > 60.0, len(y))
+    table = model.forecast(X, y, 40.0, Z, Z, now=60.0, level=0.8).sort_values("id")
+    is_held = (table["lower"] <= later) & (later <= table["upper"])
+    assert is_held.mean() >= np.mean(known.scores <= 0.8)
+    assert not np.array_equal(known.scores, model.calibrate_forecast(X, y, 40.0, Z).scores)
+
+
 def test_scores_of_training_are_those_of_forecasts_at_half_of_the_follow_up(monitored):
     model, X, y, Z = monitored
     calibration = model.calibrate_forecast(X, y, 50.0, Z, out_of_fold=True)

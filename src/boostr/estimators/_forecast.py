@@ -144,7 +144,8 @@ class Forecaster(FuturePredictor):
         training individuals and forecast in that way. For other windows pass what
         `calibrate_forecast` returns; on individuals that training has not seen, coverage
         is at least the level, on average. Both take forecasts in which sensors hold their
-        last values, and neither is for a function `Z`. Models without validation have no
+        last values, unless `calibrate_forecast` gets a future, too; neither is for a
+        function `Z`. Models without validation have no
         such forecasts of training individuals, and their frailties are fitted to how well
         the model fits those it has seen: own history may then count for too little.
 

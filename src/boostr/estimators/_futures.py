@@ -124,6 +124,7 @@ class FuturePredictor(OutOfFoldPredictor):
         y: RecurrentEvents,
         horizon: float,
         Z: Trajectories | None = None,
+        future: Trajectories | None = None,
         *,
         own_history: bool = True,
         out_of_fold: bool = False,
@@ -136,6 +137,9 @@ class FuturePredictor(OutOfFoldPredictor):
             Features, histories and sensors: of individuals that training has not seen, or,
             with `out_of_fold`, of all training individuals in the order of `fit`. Sensors
             come as Trajectories; what they show in the last part is not looked at.
+        future : Trajectories, optional
+            What sensors show in the last part, for instance ``Z`` again. To be given where
+            forecasts know the future of sensors, too; intervals are too wide otherwise.
         horizon : float
             Length of the last part. Individuals that were followed for less are left out.
         own_history : bool, default=True
@@ -157,7 +161,7 @@ class FuturePredictor(OutOfFoldPredictor):
         if callable(Z):
             refuse_function()
         now = np.maximum(y.end - horizon, y.start)
-        present = Present.read(X, y, Z, None, now)
+        present = Present.read(X, y, Z, future, now)
         long_enough = y.end - y.start >= horizon
         theta = None
         if out_of_fold:
