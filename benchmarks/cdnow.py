@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,9 @@ HORIZON = 273.0  # days to 1998-06-30
 FEATURES = ["first_n_cds", "first_dollars"]
 N_PATHS = 20
 STEP = 3.0  # days: pieces of the time since the last purchase
+HALF_YEAR = 182.0  # days
+
+Memory = Callable[[RecurrentEvents, np.ndarray], Trajectories]
 
 
 @dataclass(frozen=True)
@@ -124,12 +128,18 @@ def boosted(customers: Customers, X: np.ndarray, *, own_history: bool = True) ->
     return _expected(model.forecast(X, customers.y, HORIZON, own_history=own_history))
 
 
-def with_sensors(customers: Customers, X: np.ndarray) -> np.ndarray:
-    """The same with the time since the last purchase as a sensor, and drawn futures."""
+def since_last(y: RecurrentEvents, until: np.ndarray) -> Trajectories:
+    """Return the time since the last purchase as a sensor."""
+    return Trajectories.from_events(y).time_since_event(y, step=STEP, until=until)
 
-    def memory(y: RecurrentEvents, until: np.ndarray) -> Trajectories:
-        return Trajectories.from_events(y).time_since_event(y, step=STEP, until=until)
 
+def lately(y: RecurrentEvents, until: np.ndarray) -> Trajectories:
+    """Return the number of purchases in the last half year as a sensor."""
+    return Trajectories.from_events(y).events_in_window(y, HALF_YEAR)
+
+
+def with_sensors(customers: Customers, X: np.ndarray, memory: Memory) -> np.ndarray:
+    """The same with sensors that follow from purchases, and drawn futures."""
     y = customers.y
     model = BoostR(random_state=0).fit(X, y, memory(y, y.end))
     return _expected(model.forecast(X, y, HORIZON, memory, n_paths=N_PATHS))
@@ -149,7 +159,11 @@ def forecasts(
     yield "boostr, no features, own history", lambda: boosted(customers, nothing)
     yield "boostr, first purchase, own history", lambda: boosted(customers, first)
     if sensors:
-        yield "boostr, time since purchase, drawn", lambda: with_sensors(customers, nothing)
+        for name, memory in {"time since purchase": since_last, "lately": lately}.items():
+            yield (
+                f"boostr, {name}, drawn",
+                partial(with_sensors, customers, nothing, memory),
+            )
 
 
 def main() -> None:

@@ -210,6 +210,23 @@ def test_drifting_frailties_are_found_to_fade(rng):
     assert fit(histories).half_life < 40.0
 
 
+def test_pairs_of_events_are_no_drifting_frailties(rng):
+    n = 800
+    counts = rng.poisson(3.0, n)
+    owner = np.repeat(np.arange(n), counts)
+    first = rng.uniform(0.0, 85.0, len(owner))
+    histories = make_histories(
+        np.full(n, 100.0),
+        np.concatenate([first, first + rng.uniform(0.5, 4.0, len(owner))]),
+        np.concatenate([owner, owner]),
+        0.06,
+        100.0 / N_CELLS,
+    )
+    law = fit(histories)
+    assert law.variance > 0.0
+    assert np.isinf(law.half_life)
+
+
 def test_drawn_frailties_have_mean_and_variance(rng):
     frailties = Frailties(np.full(20_000, 1.5), np.full(20_000, 0.4))
     drawn = frailties.draw(rng)

@@ -117,6 +117,15 @@ def test_learners_have_boxes_in_their_order():
     assert ax.get_ylabel() == "Concordance"
 
 
+def test_boxes_lie_below_each_other_on_request():
+    scores = {"forest": [1.0, 2.0, 3.0], "Boost-R": [4.0, np.nan, 6.0]}
+    ax = plot_comparison(scores, label="Concordance", horizontal=True)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["forest", "Boost-R"]
+    assert_allclose(ax.collections[1].get_offsets()[:, 0], [4.0, 6.0])
+    assert ax.get_xlabel() == "Concordance"
+    assert ax.yaxis_inverted()
+
+
 def test_many_scores_are_not_drawn_one_by_one(rng):
     ax = plot_comparison({"a": rng.normal(size=99), "b": [0.0]})
     assert not ax.collections

@@ -40,6 +40,7 @@ _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
 _HALF_LIVES = (4.0, 4.0 * N_CELLS)  # where the half-life is looked for, in cells
 _USUAL_VARIANCE = 5.0  # mean of a prior that only data of a few events notice
 _WORTH = 3.0  # log-likelihood that fading must gain
+_INSIDE = 1.05  # times the least variance or half-life that is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +190,14 @@ def fit_frailty(
         method="Nelder-Mead",
         options={"xatol": 0.02, "fatol": 0.05, "maxiter": 40},
     )
-    if -found.fun < best + _WORTH:
-        return FrailtyLaw(variance)
-    return read(found.x)
+    law = read(found.x)
+    # At the edge of the ranges knowledge is lost at once, and the last few events tell all:
+    # that explains bursts, and would let every forecast go on as the last burst did.
+    is_at_edge = (
+        law.variance < _INSIDE * _VARIANCES[0]
+        or law.half_life < _INSIDE * cell * _HALF_LIVES[0]
+    )
+    return FrailtyLaw(variance) if is_at_edge or -found.fun < best + _WORTH else law
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
-from boostr.plotting._style import BLUE, VERMILION, name_categories, open_axes
+from boostr.plotting._style import (
+    BLUE,
+    LONGEST,
+    VERMILION,
+    name_categories,
+    open_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_comparison"]
 
 _MOST_DOTTED = 60  # scores of a learner up to which each is a dot
+_LONGEST_BESIDE = 44  # letters of a name that stands beside its box
 
 
 def plot_comparison(
@@ -24,6 +33,7 @@ def plot_comparison(
     *,
     label: str = "Score",
     show_points: bool = True,
+    horizontal: bool = False,
     ax: Axes | None = None,
     box_kwargs: Mapping[str, Any] | None = None,
 ) -> Axes:
@@ -41,6 +51,8 @@ def plot_comparison(
         What the scores are, with their unit.
     show_points : bool, default=True
         Whether every score is drawn as a dot, too, where there are at most 60 of a learner.
+    horizontal : bool, default=False
+        Whether boxes lie below each other, which leaves room for many long names.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
     box_kwargs : mapping, default=None
@@ -71,12 +83,14 @@ def plot_comparison(
         raise InvalidParameterError(
             f"Every learner must have finite scores, but there are none of {which}."
         )
-    places = np.arange(len(samples))
-    axes: Axes = open_axes(ax, "plot_comparison", (1.6 + 1.1 * max(len(samples), 3), 4.0))
+    n = max(len(samples), 3)
+    size = (8.0, 1.0 + 0.42 * n) if horizontal else (1.6 + 1.1 * n, 4.0)
+    axes: Axes = open_axes(ax, "plot_comparison", size)
     is_dotted = show_points and max(map(len, samples)) <= _MOST_DOTTED
     options: dict[str, Any] = {
-        "positions": places,
+        "positions": np.arange(len(samples)),
         "widths": 0.55,
+        **_lay(axes, horizontal),
         "patch_artist": True,
         "showfliers": not is_dotted,
         "boxprops": {"facecolor": "#DCEBF5", "edgecolor": BLUE},
@@ -88,19 +102,31 @@ def plot_comparison(
     }
     axes.boxplot(samples, **options)
     if is_dotted:
-        for place, sample in zip(places, samples, strict=True):
-            # Spread by rank, not at random, so that the same scores give the same picture.
-            shift = np.linspace(-0.16, 0.16, len(sample)) if len(sample) > 1 else [0.0]
-            dots: dict[str, Any] = {
-                "color": "black",
-                "s": 9.0,
-                "alpha": 0.6,
-                "linewidths": 0.0,
-            }
-            axes.scatter(place + np.asarray(shift), sample, zorder=2.5, **dots)
-    name_categories(axes.xaxis, scores)
-    axes.set_xlim(-0.6, len(samples) - 0.4)
-    axes.set_ylabel(label)
-    axes.grid(axis="y", color="0.9", linewidth=0.8)
+        _draw_dots(axes, samples, horizontal)
+    learners, values = (axes.yaxis, axes.xaxis) if horizontal else (axes.xaxis, axes.yaxis)
+    name_categories(learners, scores, _LONGEST_BESIDE if horizontal else LONGEST)
+    limits = (-0.6, len(samples) - 0.4)
+    if horizontal:
+        axes.set_ylim(limits[::-1])  # the first one on top
+    else:
+        axes.set_xlim(limits)
+    values.set_label_text(label)
+    values.grid(visible=True, color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
     return axes
+
+
+def _lay(axes: Axes, horizontal: bool) -> dict[str, Any]:
+    """Return the option of matplotlib 3.10 and later, or that of earlier ones."""
+    if "orientation" in inspect.signature(axes.boxplot).parameters:
+        return {"orientation": "horizontal" if horizontal else "vertical"}
+    return {"vert": not horizontal}
+
+
+def _draw_dots(axes: Axes, samples: Sequence[FloatArray], horizontal: bool) -> None:
+    look: dict[str, Any] = {"color": "black", "s": 9.0, "alpha": 0.6, "linewidths": 0.0}
+    for place, sample in enumerate(samples):
+        # Spread by rank, not at random, so that the same scores give the same picture.
+        shift = np.linspace(-0.16, 0.16, len(sample)) if len(sample) > 1 else np.zeros(1)
+        dots = (sample, place + shift) if horizontal else (place + shift, sample)
+        axes.scatter(*dots, zorder=2.5, **look)

@@ -18,6 +18,7 @@ __all__ = [
     "BLUE",
     "CYCLE",
     "GREY",
+    "LONGEST",
     "ORANGE",
     "VERMILION",
     "find_edges",
@@ -35,7 +36,7 @@ ORANGE = "#E69F00"
 GREY = "#7F7F7F"
 CYCLE = (BLUE, VERMILION, "#009E73", ORANGE, "#56B4E9", "#CC79A7", "black")
 
-_LONGEST = 28  # characters of a name on an axis
+LONGEST = 28  # characters of a name on an axis
 _CROWDED = 60  # characters of all names beside each other
 
 
@@ -64,17 +65,17 @@ def name_rate(unit: str | None) -> str:
     return f"events per {name[:-1] if is_plural else name}"
 
 
-def shorten(name: object) -> str:
+def shorten(name: object, longest: int = LONGEST) -> str:
     """Return a name, or its beginning if it is long; numbers as they are read best."""
     if isinstance(name, float | np.floating):
         return f"{name:g}"
     text = str(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def name_categories(axis: Any, names: Iterable[object]) -> None:
+def name_categories(axis: Any, names: Iterable[object], longest: int = LONGEST) -> None:
     """Write categories at whole numbers of an axis, slanted where they are crowded."""
-    labels = [shorten(name) for name in names]
+    labels = [shorten(name, longest) for name in names]
     axis.set_ticks(np.arange(len(labels)), labels)
     if axis.axis_name == "x" and sum(map(len, labels)) > _CROWDED:
         for label in axis.get_ticklabels():

@@ -154,8 +154,8 @@ def _tabulate(problem: Problem, comparison: Comparison) -> Table:
 
 def _draw_boxes(problem: Problem, comparison: Comparison) -> Picture:
     scores = {name: comparison.errors[name] for name in comparison.ranking}
-    axes = plot_comparison(scores, label="Integrated squared error")
-    axes.set_yscale("log")
+    axes = plot_comparison(scores, label="Integrated squared error", horizontal=True)
+    axes.set_xscale("log")
     figure: Any = axes.figure
     return draw(
         figure,
