@@ -49,7 +49,8 @@ def partition_members(
         else:
             scratch[n_right] = member
             n_right += 1
-    members[n_left:] = scratch[:n_right]
+    for position in range(n_right):
+        members[n_left + position] = scratch[position]
     return int(n_left)
 
 

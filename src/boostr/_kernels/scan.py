@@ -70,14 +70,16 @@ def scan_any_terms(
         for position in range(order.shape[0]):
             cell = histogram[order[position]]
             if cell[n_channels - 1] > 0.0:
-                left += cell
+                for channel in range(n_channels):
+                    left[channel] += cell[channel]
             elif skips_empty:
                 continue
             n_left = left[n_channels - 1]
             n_right = totals[n_channels - 1] - n_left
             if not is_candidate[position] or n_left < min_count or n_right < min_count:
                 continue
-            right[:] = totals - left
+            for channel in range(n_channels):
+                right[channel] = totals[channel] - left[channel]
             reduction = leaf_reduction(
                 left, penalty, solver, factor, work
             ) + leaf_reduction(right, penalty, solver, factor, work)

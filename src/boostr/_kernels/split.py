@@ -74,8 +74,14 @@ def _order_categories(
             ratio[n_occupied] = -cell[term] / curvature if curvature > 0.0 else 0.0
             occupied[n_occupied] = category
             n_occupied += 1
-    ranks = np.argsort(ratio[:n_occupied], kind="mergesort")
-    return occupied[:n_occupied][ranks]
+    # Sorted by insertion: NumPy's stable sort takes the compiler longer than all the rest.
+    for place in range(1, n_occupied):
+        value, category, free = ratio[place], occupied[place], place
+        while free > 0 and ratio[free - 1] > value:
+            ratio[free], occupied[free] = ratio[free - 1], occupied[free - 1]
+            free -= 1
+        ratio[free], occupied[free] = value, category
+    return occupied[:n_occupied]
 
 
 @kernel
@@ -233,7 +239,8 @@ def solve_node(
     """
     totals[:] = 0.0
     for bin_index in range(histogram.shape[0]):
-        totals += histogram[bin_index]
+        for channel in range(totals.shape[0]):
+            totals[channel] += histogram[bin_index, channel]
     return solve_leaf(totals, penalty, solver, groups, value)
 
 
@@ -341,5 +348,6 @@ def find_best_split(
     sums[1] = 0.0
     for bin_index in range(n_bins):
         if goes_left[bin_index]:
-            sums[1] += histograms[best_slot, bin_index]
+            for channel in range(n_channels):
+                sums[1, channel] += histograms[best_slot, bin_index, channel]
     return best - own, best_slot, best_bin, best_missing_left
