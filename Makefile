@@ -50,7 +50,7 @@ imports: $(VENV)/.developer  ## who may import whom
 	$(BIN)/lint-imports
 
 # Both processes of the tests would compile the same, and take longer while lines are counted.
-compiled: $(VENV)/.user $(VENV)/.kernels  ## the kernels that most of all need, as two examples do
+compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
 	$(BIN)/python examples/plot_fleet.py >/dev/null
 	$(BIN)/python examples/plot_out_of_core.py >/dev/null
 
