@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PLAIN := tests/kernels tests/engine tests/basis tests/metrics
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports compiled unit nojit bench clean
+.PHONY: help demo test lint types imports compiled unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -36,7 +36,10 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled
-	$(MAKE) nojit
+	$(MAKE) unit
+	$(MAKE) --jobs=2 --output-sync=target cluster nojit
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
@@ -55,17 +58,20 @@ compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
 	$(BIN)/python examples/plot_out_of_core.py >/dev/null
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
-# the lines of everything else, the second those of the kernels and of what is close to them.
-# Tests on a cluster have worker processes of their own, and come last, when all kernels are there.
-unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and README
-	$(BIN)/python -m pytest -q -n 2 --ignore=tests/dask --cov --cov-report= --cov-fail-under=0 \
-		--durations=10
-	$(BIN)/python -m pytest -q tests/dask --cov --cov-append --cov-report= --cov-fail-under=0 \
-		--durations=10
+# the lines of everything else, the last those of the kernels and of what is close to them. Tests
+# on a cluster wait more than they compute, and need kernels that are there: they go beside it.
+COUNT := --cov --cov-report= --cov-fail-under=0 --durations=10
 
-nojit: unit  ## kernels again as plain Python, and the share of lines run by both
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 $(PLAIN) -m "not slow" \
-		--cov --cov-append --cov-report=term:skip-covered --durations=10
+unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and README
+	$(BIN)/coverage erase
+	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --ignore=tests/dask $(COUNT)
+
+cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
+	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q tests/dask $(COUNT)
+
+nojit: $(VENV)/.developer  ## kernels again as plain Python
+	COVERAGE_FILE=.coverage.nojit NUMBA_DISABLE_JIT=1 \
+		$(BIN)/python -m pytest -q -n 2 $(PLAIN) -m "not slow" $(COUNT)
 
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
