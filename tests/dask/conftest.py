@@ -31,8 +31,12 @@ def cluster():
 def own_cluster():
     """A cluster whose workers may be killed, once asked for."""
 
-    # A busy machine takes its time to start a worker again, and must not give it up.
-    patience = {"distributed.deploy.lost-worker-timeout": "300s"}
+    # A busy machine takes its time to start a worker again, and must not give it up; but
+    # nobody answers at the address of a dead one, however long one waits.
+    patience = {
+        "distributed.deploy.lost-worker-timeout": "300s",
+        "distributed.comm.timeouts.connect": "10s",
+    }
 
     @contextmanager
     def start():
