@@ -41,7 +41,7 @@ def test_nothing_is_said_against_a_default_that_is_best():
 
 def test_who_beats_the_default_is_named_with_the_difference():
     block = build(default=[3.0, 5.0], rival=[2.0, 3.0], **OTHERS)
-    assert "MCF by 1.5 ± 0.5" in block.caution
+    assert "MCF by 1.50 ± 0.50" in block.caution
     assert "4" in block.default
 
 

@@ -19,7 +19,10 @@ def test_a_standard_error_needs_two_values():
 
 
 def test_a_mean_shows_its_error_where_there_is_one():
-    assert say_mean([1.0, 3.0]) == "2 ± 1"
+    assert say_mean([1.0, 3.0]) == "2.0 ± 1.0"
+    assert say_mean([0.0157, 0.0175]) == "0.01660 ± 0.00090"
+    assert say_mean([100.0, 1100.0]) == "600 ± 500"
+    assert say_mean([5.0, 5.0]) == "5 ± 0"
     assert say_mean([2.0]) == "2"
 
 

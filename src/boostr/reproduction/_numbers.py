@@ -27,10 +27,15 @@ def standard_error(values: ArrayLike) -> float:
 
 
 def say_mean(values: ArrayLike) -> str:
-    """Return a mean, with its standard error where there is one."""
+    """Return a mean and two digits of its standard error, where there is one."""
     mean = float(np.asarray(values, dtype=np.float64).mean())
     error = standard_error(values)
-    return f"{say(mean)} ± {say(error)}" if math.isfinite(error) else say(mean)
+    if not math.isfinite(error):
+        return say(mean)
+    if error == 0.0:
+        return f"{say(mean)} ± 0"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def list_names(names: Sequence[str]) -> str:
