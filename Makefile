@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PLAIN := tests/kernels tests/engine tests/basis tests/metrics
+PLAIN := tests/kernels tests/engine/tree tests/metrics
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types imports compiled unit cluster nojit bench clean

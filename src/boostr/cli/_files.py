@@ -192,16 +192,20 @@ def _open_csv(path: Path, beginning: str) -> TableFile:
             "Hint: rename one of them in the first line."
         )
 
+    # Not by a function of names for polars: one that is interrupted there would panic.
+    spelled = {field: field.strip() for field in fields if field != field.strip()}
+    raw = {name: field for field, name in spelled.items()}
+
     def scan(types: Mapping[str, Any], length: int | None) -> Any:
-        return polars.scan_csv(
+        table = polars.scan_csv(
             path,
             separator=separator,
             decimal_comma=separator != "," and _has_decimal_commas(beginning, separator),
             null_values=list(MISSING),
             infer_schema_length=length,
-            schema_overrides=dict(types),
-            with_column_names=lambda names: [name.strip() for name in names],
+            schema_overrides={raw.get(name, name): kind for name, kind in types.items()},
         )
+        return table.rename(spelled, strict=False) if spelled else table
 
     with table_errors(path):
         names = scan({}, _INFERENCE).collect_schema().names()
