@@ -35,8 +35,9 @@ def test_usual_dialects_of_csv_give_the_same_table(read, content):
     assert read(content).to_dict(as_series=False) == {"pump": ["P1"], "day": [1.5]}
 
 
-def test_ids_with_leading_zeros_can_be_read_as_written(read):
-    assert read(b"pump,day\n007,1\n", as_text=["pump"])["pump"].to_list() == ["007"]
+@pytest.mark.parametrize("content", [b"pump,day\n007,1\n", b"day, pump\n1,007\n"])
+def test_ids_with_leading_zeros_can_be_read_as_written(read, content):
+    assert read(content, as_text=["pump"])["pump"].to_list() == ["007"]
 
 
 def test_a_type_that_shows_late_is_found(read):
