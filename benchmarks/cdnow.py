@@ -159,11 +159,9 @@ def forecasts(
     yield "boostr, no features, own history", lambda: boosted(customers, nothing)
     yield "boostr, first purchase, own history", lambda: boosted(customers, first)
     if sensors:
-        for name, memory in {"time since purchase": since_last, "lately": lately}.items():
-            yield (
-                f"boostr, {name}, drawn",
-                partial(with_sensors, customers, nothing, memory),
-            )
+        drawn = partial(with_sensors, customers, nothing)
+        yield "boostr, time since purchase, drawn", partial(drawn, since_last)
+        yield "boostr, purchases lately, drawn", partial(drawn, lately)
 
 
 def main() -> None:

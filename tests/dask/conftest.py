@@ -10,10 +10,10 @@ from distributed import Client, LocalCluster
 import dask
 
 
-def start_cluster():
-    """Start two worker processes of one thread each."""
+def start_cluster(n_workers=2):
+    """Start worker processes of one thread each."""
     return LocalCluster(
-        n_workers=2,
+        n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
         dashboard_address=":0",  # any free port: other tests may have a cluster, too
@@ -27,7 +27,7 @@ def cluster():
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def own_cluster():
     """A cluster whose workers may be killed, once asked for."""
 
@@ -39,10 +39,10 @@ def own_cluster():
     }
 
     @contextmanager
-    def start():
+    def start(n_workers=2):
         with (
             dask.config.set(patience),
-            start_cluster() as started,
+            start_cluster(n_workers) as started,
             Client(started) as connected,
         ):
             yield connected

@@ -1,6 +1,5 @@
 """A worker or a scheduler that dies takes nothing with it that cannot be made again."""
 
-import logging
 import os
 import signal
 import subprocess
@@ -8,12 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from tests.dask.scenes import make_fleet, spread, write
 from tests.dask.test_estimator import after_rounds, count_grown, fit, scatter
 from tests.dask.test_survey import PARAMS, look
 
-import dask
 from boostr.dask._shards import Recipe, build_cohort
 from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import plan_statistics
@@ -23,19 +21,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def mortal():
-    with (
-        # A busy machine takes its time to start a worker again, and must not give it up.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+def mortal(own_cluster):
+    with own_cluster() as client:
         yield client
 
 
@@ -132,7 +119,7 @@ class Machines:
 
 
 def test_a_lost_scheduler_leaves_a_checkpoint_for_another_cluster(
-    client, tmp_path, monkeypatch
+    client, own_cluster, tmp_path, monkeypatch
 ):
     fleet, path = make_fleet(160, seed=3), tmp_path / "trees.ckpt"
     options = {"weight": "weight", "local_below": 0}
@@ -148,7 +135,7 @@ def test_a_lost_scheduler_leaves_a_checkpoint_for_another_cluster(
         with pytest.raises(ClusterLostError, match="checkpoint"):
             fit(lost, *scatter(fleet, 2), **options, checkpoint=path)
     n_before = len(grown) - n_all
-    with LocalCluster(n_workers=1) as small, Client(small) as other:
+    with own_cluster(n_workers=1) as other:
         again = fit(other, *scatter(fleet, 2), **options, checkpoint=path)
     assert 1 < n_before < n_all
     # The tree in the making is the only one that is grown twice.
