@@ -1,7 +1,6 @@
 """Repeat purchases of CDNOW's customers: forecasts of nine months from nine months.
 
     python -m benchmarks.cdnow FOLDER
-    python -m benchmarks.cdnow FOLDER --sensors      # with sensors of the own history, too
 
 FOLDER holds ``events.csv.gz`` (id, time, event; days since the first purchase) and
 ``static.csv.gz`` (one row per customer). The 2357 customers of the usual sample made their
@@ -29,7 +28,7 @@ from boostr import BoostR, RecurrentEvents, Trajectories
 CALIBRATION_DAY = 272.0  # 1997-09-30, counted from 1997-01-01
 HORIZON = 273.0  # days to 1998-06-30
 FEATURES = ["first_n_cds", "first_dollars"]
-N_PATHS = 20
+N_PATHS = 50
 STEP = 3.0  # days: pieces of the time since the last purchase
 HALF_YEAR = 182.0  # days
 
@@ -138,18 +137,27 @@ def lately(y: RecurrentEvents, until: np.ndarray) -> Trajectories:
     return Trajectories.from_events(y).events_in_window(y, HALF_YEAR)
 
 
-def with_sensors(customers: Customers, X: np.ndarray, memory: Memory) -> np.ndarray:
-    """The same with sensors that follow from purchases, and drawn futures."""
+def both(y: RecurrentEvents, until: np.ndarray) -> Trajectories:
+    """Return the two sensors beside each other."""
+    return since_last(y, until).events_in_window(y, HALF_YEAR)
+
+
+def with_sensors(
+    customers: Customers, X: np.ndarray, memory: Memory, *, is_first: bool = False
+) -> np.ndarray:
+    """The same with sensors that follow from purchases, and drawn futures.
+
+    Their effects are learned beside frailties, or before them.
+    """
     y = customers.y
-    model = BoostR(random_state=0).fit(X, y, memory(y, y.end))
+    model = BoostR(random_state=0).fit(X, y, memory(y, y.end) if is_first else memory)
     return _expected(model.forecast(X, y, HORIZON, memory, n_paths=N_PATHS))
 
 
-def forecasts(
-    customers: Customers, *, sensors: bool
-) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+def forecasts(customers: Customers) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     nothing = np.zeros((len(customers.y), 1))
     first = customers.features.to_numpy()
+    drawn = partial(with_sensors, customers, nothing)
     yield "Pareto/NBD", lambda: pareto_nbd(customers)
     yield "power law with gamma frailty", lambda: power_law(customers)
     yield (
@@ -158,22 +166,21 @@ def forecasts(
     )
     yield "boostr, no features, own history", lambda: boosted(customers, nothing)
     yield "boostr, first purchase, own history", lambda: boosted(customers, first)
-    if sensors:
-        drawn = partial(with_sensors, customers, nothing)
-        yield "boostr, time since purchase, drawn", partial(drawn, since_last)
-        yield "boostr, purchases lately, drawn", partial(drawn, lately)
+    yield "boostr, time since purchase", partial(drawn, since_last)
+    yield "boostr, purchases lately", partial(drawn, lately)
+    yield "boostr, both sensors", partial(drawn, both)
+    yield "boostr, both sensors, learned first", partial(drawn, both, is_first=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--sensors", action="store_true")
     asked = parser.parse_args()
     customers = Customers.read(asked.folder)
     observed = int(customers.later.sum())
     print(f"{len(customers.y)} customers, {observed} purchases to forecast\n", flush=True)
     rows = []
-    for name, forecast in forecasts(customers, sensors=asked.sensors):
+    for name, forecast in forecasts(customers):
         expected = forecast()
         error = expected - customers.later
         figures = {

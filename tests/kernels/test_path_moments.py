@@ -70,7 +70,7 @@ def tabulate(times, loss, n_baseline):
     return np.ascontiguousarray(tables[:, :, :n_baseline])
 
 
-def moments(individuals, loss, n_baseline=2, sensors=SENSORS):
+def moments(individuals, loss, n_baseline=2, sensors=SENSORS, exposure=None):
     """Return b and the triangles of H; nothing is written where the baseline stands."""
     events = clocked([history for history, _ in individuals])
     paths = [path for _, path in individuals]
@@ -93,6 +93,7 @@ def moments(individuals, loss, n_baseline=2, sensors=SENSORS):
             events.window_start,
             events.window_stop,
             events.window_offsets,
+            np.ones(len(events.window_start)) if exposure is None else exposure,
             events.times,
             events.costs,
             events.event_offsets,
@@ -301,3 +302,25 @@ def test_threads_give_the_same_bits(loss):
     finally:
         numba.set_num_threads(before)
     assert np.array_equal(*results)
+
+
+@baselines
+@settings(max_examples=7)
+@given(
+    individual=individuals(),
+    factors=st.lists(st.sampled_from([0.0, 0.5, 3.0]), min_size=3, max_size=3),
+)
+def test_time_counts_by_the_exposure_of_its_window(n_baseline, individual, factors):
+    history, path = individual
+    windows = history[0]
+    exposure = np.array(factors[: len(windows)])
+    alone = [(([window], [], []), path) for window in windows]
+    curvature = exposure @ moments(alone, "intensity", n_baseline)[1]
+    slope = moments([individual], "intensity", n_baseline)[0]
+    found = moments([individual], "intensity", n_baseline, exposure=exposure)
+    assert_allclose(
+        sensor_part(*found, n_baseline),
+        sensor_part(slope, curvature[None], n_baseline),
+        rtol=1e-12,
+        atol=1e-12,
+    )

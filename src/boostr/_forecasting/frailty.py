@@ -20,12 +20,15 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 
 __all__ = [
+    "LEAST_FADE",
+    "N_CELLS",
     "Frailties",
     "FrailtyLaw",
     "Histories",
     "Pieces",
     "cut_windows",
     "fit_frailty",
+    "log_likelihood",
     "sum_by_owner",
 ]
 
@@ -34,7 +37,7 @@ _CELLS_OF_HALF_LIFE = 8
 _MOST_PIECES = 32 * _CELLS_OF_HALF_LIFE  # of a window: 2**-32 is left of what came before
 _LEAST_CELL = 2.0**-40  # of the time axis: cells are counted in whole numbers
 _LEAST_HALF_LIFE = 1e-100  # so that rates of fading times ages are finite
-_LEAST_FADE = 2.0**-10  # of the prior: nothing is forgotten altogether
+LEAST_FADE = 2.0**-10  # of the prior: nothing is forgotten altogether
 _LEAST_VARIANCE = 1e-8  # as good as none
 _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
 _HALF_LIVES = (4.0, 4.0 * N_CELLS)  # where the half-life is looked for, in cells
@@ -111,6 +114,10 @@ class Frailties:
         kept = np.exp(-fading * np.maximum(now[owner] - histories.event_times, 0.0))
         events = sum_by_owner(owner, kept * histories.event_weights, n)
         return cls(*_update(prior, events, expected, variance))
+
+    def take(self, rows: PositionArray) -> Frailties:
+        """Return the frailties of some individuals."""
+        return Frailties(self.mean[rows], self.dispersion[rows])
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw one frailty each."""
@@ -198,6 +205,18 @@ def fit_frailty(
         or law.half_life < _INSIDE * cell * _HALF_LIVES[0]
     )
     return FrailtyLaw(variance) if is_at_edge or -found.fun < best + _WORTH else law
+
+
+def log_likelihood(
+    histories: Histories,
+    cell: float,
+    law: FrailtyLaw,
+    model_variance: FloatArray,
+    weights: FloatArray,
+) -> float:
+    """Return what `fit_frailty` makes as large as it can, for a law."""
+    table = _Table.make(histories, cell if np.isfinite(law.half_life) else np.inf)
+    return -_loss(table, law.variance, model_variance, weights, law.fading)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,7 +307,7 @@ def _columns(times: FloatArray, cell: float) -> PositionArray:
 
 def _fade(fading: float, age: FloatArray) -> FloatArray:
     """Return what is left of the prior."""
-    return np.asarray(np.maximum(np.exp(-fading * np.maximum(age, 0.0)), _LEAST_FADE))
+    return np.asarray(np.maximum(np.exp(-fading * np.maximum(age, 0.0)), LEAST_FADE))
 
 
 def _update(

@@ -44,6 +44,7 @@ class Histories(NamedTuple):
     window_start: FloatArray  # (n_windows,)
     window_stop: FloatArray  # (n_windows,)
     window_offsets: OffsetArray  # (n + 1,)
+    window_exposure: FloatArray  # (n_windows,) factors of time; intensity alone reads them
     times: FloatArray  # (n_events,)
     costs: FloatArray  # (n_events,)
     event_offsets: OffsetArray  # (n + 1,)
@@ -100,6 +101,7 @@ def _add_products(
     n_found: int,
     length: float,
     growth: FloatArray,
+    exposure: float,
     out: FloatArray,
 ) -> None:
     """Add the atoms' products times a length, and those with the baseline's growth."""
@@ -108,8 +110,8 @@ def _add_products(
         term = n_baseline + index[row]
         position = term * (term + 1) // 2
         for column in range(n_baseline):
-            out[position + column] += found[row] * growth[column]
-        weighted = length * found[row]
+            out[position + column] += exposure * found[row] * growth[column]
+        weighted = exposure * length * found[row]
         for column in range(row + 1):
             out[position + n_baseline + index[column]] += weighted * found[column]
 
@@ -153,6 +155,7 @@ def path_intensity_moments(
         windows = histories.window_offsets[individual : individual + 2]
         for window in range(windows[0], windows[1]):
             time, stop = histories.window_start[window], histories.window_stop[window]
+            exposure = histories.window_exposure[window]
             following = _skip_pieces(paths, individual, time)
             growth[:] = -phi.starts[window, 0]
             while time < stop:
@@ -161,7 +164,8 @@ def path_intensity_moments(
                 growth += phi.stops[window, 0] if is_last else phi.pieces[following, 0]
                 piece = following - 1 if following > first else -1
                 n_found = _gather_atoms(paths.values, piece, atoms, buffer, index, found)
-                _add_products(index, found, n_found, end - time, growth, h)
+                length = end - time
+                _add_products(index, found, n_found, length, growth, exposure, h)
                 time = end
                 if not is_last:
                     growth[:] = -phi.pieces[following, 0]

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from boostr._typing import FloatArray, OffsetArray
+from boostr.data._flat import owners_of
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
@@ -62,6 +63,7 @@ class ClockedEvents:
     horizon: float  # the last end of follow-up
     paths: ClockedPaths | None = None  # of the sensors, where there are any
     has_late_starts: bool = False  # of individuals elsewhere, whom these stand for
+    window_exposure: FloatArray | None = None  # (n_windows,) factors of time, 1 by default
 
     def __len__(self) -> int:
         return len(self.window_offsets) - 1
@@ -82,6 +84,29 @@ class ClockedEvents:
             horizon=self.horizon,
             paths=None if self.paths is None else self.paths.part(block),
             has_late_starts=self.has_late_starts,
+            window_exposure=(
+                None if self.window_exposure is None else self.window_exposure[windows]
+            ),
+        )
+
+    @property
+    def exposures(self) -> FloatArray:
+        """Factors of the time in all windows."""
+        if self.window_exposure is None:
+            return np.ones(len(self.window_start))
+        return self.window_exposure
+
+    def windows_alone(self) -> ClockedEvents:
+        """Return an individual without events for every window."""
+        n_windows = len(self.window_start)
+        return ClockedEvents(
+            window_start=self.window_start,
+            window_stop=self.window_stop,
+            window_offsets=np.arange(n_windows + 1),
+            times=np.empty(0),
+            costs=np.empty(0),
+            event_offsets=np.zeros(n_windows + 1, dtype=np.int64),
+            horizon=self.horizon,
         )
 
 
@@ -135,3 +160,17 @@ class Basis(Protocol):
     def place(self, events: ClockedEvents, loss: Loss) -> FittedBasis:
         """Place knots for the given data, or say why family and loss do not go together."""
         ...
+
+
+def exposed_moments(
+    basis: FittedBasis, events: ClockedEvents, loss: Loss
+) -> tuple[FloatArray, FloatArray]:
+    """Return b and H of functions of time, on time that may count by factors."""
+    linear, quadratic = basis.moments(events, loss)
+    if events.window_exposure is None:
+        return linear, quadratic
+    by_window = basis.moments(events.windows_alone(), loss)[1]
+    by_window *= events.window_exposure[:, None]
+    exposed = np.zeros_like(quadratic)
+    np.add.at(exposed, owners_of(events.window_offsets), by_window)
+    return linear, exposed

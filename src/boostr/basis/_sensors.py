@@ -25,6 +25,7 @@ from boostr.basis._base import (
     ClockedPaths,
     FittedBasis,
     Loss,
+    exposed_moments,
     require_paths,
 )
 from boostr.basis._exposure import Exposure, draw_exposure
@@ -176,7 +177,7 @@ class FittedSensorBasis:
         quadratic = np.empty((len(events), n_raw * (n_raw + 1) // 2))
         if self.baseline is not None:
             n_own = n_baseline * (n_baseline + 1) // 2
-            own = self.baseline.moments(events, loss)
+            own = exposed_moments(self.baseline, events, loss)
             linear[:, :n_baseline], quadratic[:, :n_own] = own
         compute = path_intensity_moments if loss == "intensity" else path_cumulative_moments
         paths = require_paths(events)
@@ -188,6 +189,7 @@ class FittedSensorBasis:
                 events.window_start,
                 events.window_stop,
                 events.window_offsets,
+                events.exposures,
                 events.times,
                 events.costs,
                 events.event_offsets,

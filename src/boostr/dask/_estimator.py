@@ -30,10 +30,10 @@ from boostr.estimators._curves import use_threads
 from boostr.estimators._frailty import learn_frailty
 from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._params import check_params
-from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._progress import Progress, forget, forget_if_interrupted
 from boostr.estimators._results import describe_results
 from boostr.estimators._sensors import SensorLayout
-from boostr.estimators._settings import find_bins, list_shapes
+from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import Plan, plan_statistics
 from boostr.exceptions import InvalidParameterError
 
@@ -207,12 +207,12 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             id, time, event, cost, weight, start, unit, origin, dict(sensor_options or {})
         )
         model = self._check(roles)
-        self._forget()
+        forget(self)
         with (
             client.as_current(),  # Dask asks for it where no client can be given
-            forget_if_interrupted(self._forget),
+            forget_if_interrupted(self),
             use_threads(model.n_jobs) as n_threads,
-            _show_progress(model, has_sensors=sensors is not None) as progress,
+            Progress.of_fit(vars(model), has_sensors=sensors is not None) as progress,
         ):
             progress.announce("kernels")
             compile_once(client, has_sensors=sensors is not None)
@@ -234,10 +234,6 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             _describe_training(model, found, trained, cohort)
         self.model_, self.roles_ = model, roles
         return self
-
-    def _forget(self) -> None:
-        for name in ("model_", "roles_"):
-            self.__dict__.pop(name, None)
 
     def _check(self, roles: Roles) -> BoostR:
         """Check all parameters; return a model that is not fitted yet."""
@@ -301,11 +297,6 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         if len(cohort) >= self.local_below:
             return cohort
         return cohort.take(np.arange(len(cohort), dtype=np.int32))
-
-
-def _show_progress(model: BoostR, *, has_sensors: bool) -> Progress:
-    shapes = list_shapes(vars(model), has_sensors=has_sensors)
-    return Progress.of_fit(vars(model), len(shapes), has_sensors=has_sensors)
 
 
 def _sum_over(cohort: Cohort, summand: Any) -> tuple[FloatArray, ...]:

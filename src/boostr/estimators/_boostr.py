@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.cohort import LocalCohort
+from boostr._forecasting.exposure import Exposure
 from boostr.basis import Basis
 from boostr.data import (
     Panel,
@@ -22,15 +23,17 @@ from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._forecast import Forecaster
 from boostr.estimators._frailty import learn_frailty
+from boostr.estimators._in_turn import fit_in_turn
 from boostr.estimators._learning import Pace, learn_trees
+from boostr.estimators._outlook import HistorySensors
 from boostr.estimators._params import check_params
-from boostr.estimators._progress import Progress, forget_if_interrupted
+from boostr.estimators._progress import Progress, forget, forget_if_interrupted
 from boostr.estimators._results import describe_results
 from boostr.estimators._resuming import EarlierTrees
 from boostr.estimators._saving import Savable, register_estimator
 from boostr.estimators._scanned import ScannedData, check_data, prepare
 from boostr.estimators._sensors import SensorLayout, split_panel
-from boostr.estimators._settings import find_bins, list_shapes
+from boostr.estimators._settings import find_bins
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["BoostR"]
@@ -295,7 +298,7 @@ default="constant"
         self,
         X: Any,
         y: RecurrentEvents | ScannedEvents,
-        Z: Trajectories | ScannedTrajectories | None = None,
+        Z: Trajectories | ScannedTrajectories | HistorySensors | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -310,14 +313,18 @@ default="constant"
         y : RecurrentEvents or ScannedEvents
             Event histories of the same individuals, in the same order: that of ``y.ids``,
             ascending, where they are in files.
-        Z : Trajectories or ScannedTrajectories, default=None
+        Z : Trajectories, ScannedTrajectories or callable, default=None
             Sensors of the same individuals, matched with `y` by id; by position where
-            there are no ids.
+            there are no ids. Sensors that follow from the events, such as the time since
+            the last one, come as a function ``Z(y, until)`` of histories and of the times
+            to reach, as in `forecast`: their effects are then learned beside frailties,
+            which takes four fits.
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
         checkpoint : str or path, default=None
             A file for the trees on the way, every few seconds. The same call, after it was
-            stopped, goes on from there and ends with the same model to the bit.
+            stopped, goes on from there and ends with the same model to the bit. Several
+            files with numbers at the end, where `Z` is a function.
 
         Returns
         -------
@@ -325,15 +332,30 @@ default="constant"
             The fitted estimator itself.
         """
         check_params(self.get_params(deep=False))
+        if callable(Z):
+            return fit_in_turn(self, X, y, Z, sample_weight, checkpoint)
+        return self._fit(X, y, Z, sample_weight, checkpoint)
+
+    def _fit(
+        self,
+        X: Any,
+        y: RecurrentEvents | ScannedEvents,
+        Z: Trajectories | ScannedTrajectories | None,
+        sample_weight: ArrayLike | None,
+        checkpoint: str | os.PathLike[str] | None,
+        exposure: Exposure | None = None,
+    ) -> Self:
+        """Learn the trees on time that may count by what was known of frailties."""
         earlier = EarlierTrees.take(self)
-        self._forget()
+        has_sensors = Z is not None or isinstance(X, Panel)
+        forget(self)
         with (
-            forget_if_interrupted(self._forget),
+            forget_if_interrupted(self),
             use_threads(self.n_jobs) as n_threads,
-            self._progress(Z is not None or isinstance(X, Panel)) as progress,
+            Progress.of_fit(vars(self), has_sensors=has_sensors) as progress,
         ):
             data = self._check_data(X, y, Z, sample_weight)
-            prepared = prepare(vars(self), data, n_threads, progress)
+            prepared = prepare(vars(self), data, n_threads, progress, exposure)
             progress.announce("bins")
             mapper = find_bins(data.features, self.max_bins, self.encoder_)
             binned = mapper.transform(data.features, n_threads)
@@ -358,11 +380,6 @@ default="constant"
         tags.target_tags.required = True
         return tags
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit has left, so that an interrupted one leaves nothing."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-
     def _check_data(
         self,
         X: Any,
@@ -378,10 +395,6 @@ default="constant"
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
         return check_data(table, self.encoder_, y, sensors, sample_weight)
-
-    def _progress(self, has_sensors: bool) -> Progress:
-        shapes = list_shapes(vars(self), has_sensors=has_sensors)
-        return Progress.of_fit(vars(self), len(shapes), has_sensors=has_sensors)
 
 
 register_estimator(BoostR)

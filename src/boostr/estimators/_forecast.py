@@ -27,7 +27,7 @@ from boostr.estimators._forecast_results import (
 from boostr.estimators._forecast_table import make_forecast_table
 from boostr.estimators._futures import FuturePredictor, make_generator
 from boostr.estimators._outlook import HistorySensors, look_ahead
-from boostr.estimators._paths import draw_histories, moments_of_paths
+from boostr.estimators._paths import count_paths
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import Explanation, explain
 
@@ -174,10 +174,8 @@ class Forecaster(FuturePredictor):
         occurring = outlook.occur(expected, frailties)
         if callable(present.sensors):
             rng = make_generator(random_state)
-            paths = draw_histories(
-                self, outlook, present, stop, check_whole(n_paths, "n_paths"), rng
-            )
-            occurring = moments_of_paths(paths, n_paths)
+            n_paths = check_whole(n_paths, "n_paths")
+            occurring = count_paths(self, outlook, present, stop, n_paths, rng)
             ratio = outlook.costs.mean / outlook.costs.unit
             counts = Counts(occurring.mean * ratio, occurring.dispersion)
         lower, upper = outlook.costs.interval(counts, chosen)

@@ -13,6 +13,7 @@ from boostr._forecasting.frailty import (
     Frailties,
     FrailtyLaw,
     Histories,
+    Pieces,
     cut_windows,
     fit_frailty,
     sum_by_owner,
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Costs",
+    "Seen",
+    "find_cell",
     "learn_frailty",
     "relative_variance",
     "score_halves",
     "score_windows",
     "some_of",
     "sum_histories",
+    "sum_pieces",
 ]
 
 _MOST = 4000  # individuals that frailties are fitted to
@@ -78,6 +82,47 @@ class Costs:
         return lower * self.unit, upper * self.unit
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What some training individuals did, beside what was expected of them."""
+
+    data: TrainingData
+    theta: FloatArray | None  # of models that left them out
+    costs: Costs
+    curves: FoldCurves
+    cell: float  # length of the pieces
+    histories: Histories
+    model_variance: FloatArray  # (n,) relative variance of predictions
+
+    @classmethod
+    def of(
+        cls, model: OutOfFoldPredictor, data: TrainingData, theta: FloatArray | None
+    ) -> Seen:
+        """Look at those that were left out by a model, or at all, but not at too many."""
+        costs = Costs.of(data.events)
+        if theta is None:
+            known = some_of(np.arange(len(data)))
+        else:
+            known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
+            theta = theta[known]
+        data = data.take(known)
+        events = data.events
+        curves = FoldCurves(model, data.features, data.sensors, theta)
+        cell = find_cell(events)
+        rows = np.arange(len(events))
+        histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
+        owner = owners_of(events.window_offsets)
+        windows = curves.expect_by_fold(owner, events.window_start, events.window_stop)
+        totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
+        variance = relative_variance(curves, totals)
+        return cls(data, theta, costs, curves, cell, histories, variance)
+
+
+def find_cell(events: RecurrentEvents) -> float:
+    """Return the length of pieces in which fading is counted when it is fitted."""
+    return float(events.window_stop.max() - events.window_start.min()) / N_CELLS
+
+
 def learn_frailty(
     model: OutOfFoldPredictor, data: TrainingData, theta: FloatArray | None
 ) -> dict[str, Any]:
@@ -90,27 +135,14 @@ def learn_frailty(
     individuals that it has seen, and there are no scores: such fits say nothing about the
     errors of forecasts.
     """
-    costs = Costs.of(data.events)
-    if theta is None:
-        known = np.arange(len(data.events))
-    else:
-        known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    known = some_of(known)
-    events, weights = data.events[known], data.weights[known]
-    sensors = None if data.sensors is None else data.sensors[known]
-    features = data.features[known]
-    theta = None if theta is None else theta[known]
-    curves = FoldCurves(model, features, sensors, theta)
-    cell = float(events.window_stop.max() - events.window_start.min()) / N_CELLS
-    rows = np.arange(len(events))
-    histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
-    owner = owners_of(events.window_offsets)
-    windows = curves.expect_by_fold(owner, events.window_start, events.window_stop)
-    totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
-    law = fit_frailty(histories, cell, relative_variance(curves, totals), weights)
-    scores = np.empty(0)
-    if theta is not None:
-        scores = score_halves(model, features, sensors, theta, events, law, costs)
+    seen = Seen.of(model, data, theta)
+    law = fit_frailty(seen.histories, seen.cell, seen.model_variance, seen.data.weights)
+    costs, scores = seen.costs, np.empty(0)
+    if seen.theta is not None:
+        some, theta = seen.data, seen.theta
+        scores = score_halves(
+            model, some.features, some.sensors, theta, some.events, law, costs
+        )
     return {
         "frailty_variance_": law.variance,
         "frailty_half_life_": law.half_life,
@@ -160,6 +192,18 @@ def sum_histories(
     """
     owner = rows[owners_of(events.window_offsets)]
     pieces = cut_windows(owner, events.window_start, events.window_stop, cell)
+    return sum_pieces(expect, events, rows, entry, pieces, costs)
+
+
+def sum_pieces(
+    expect: Expect,
+    events: RecurrentEvents,
+    rows: PositionArray,
+    entry: FloatArray,
+    pieces: Pieces,
+    costs: Costs,
+) -> Histories:
+    """Return the same in pieces that are cut already."""
     expected = expect(pieces.owner, pieces.start, pieces.stop) / costs.unit
     return Histories(
         entry,

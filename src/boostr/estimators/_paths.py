@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boostr._forecasting.counts import Counts
-from boostr._forecasting.frailty import Frailties
 from boostr._forecasting.waiting import find_times
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr._validation import first_few
@@ -25,7 +24,7 @@ from boostr.estimators._outlook import (
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
-__all__ = ["draw_histories", "moments_of_paths"]
+__all__ = ["count_paths", "draw_histories"]
 
 _BLOCK = 20_000  # histories with sensors of their own that are drawn together
 _MANY_EVENTS = 10_000  # of one history: its own events drive it ever faster
@@ -40,12 +39,10 @@ def draw_histories(
     rng: np.random.Generator,
 ) -> RecurrentEvents:
     """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
-    frailties = outlook.frailties(outlook.expect_by_fold(stop))
     rows = np.repeat(outlook.rows, n_paths)
-    drawn = Frailties(frailties.mean[rows], frailties.dispersion[rows]).draw(rng)
+    drawn = outlook.frailties(outlook.expect_by_fold(stop)).take(rows).draw(rng)
     if callable(present.sensors):
-        times, offsets = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
-        _warn_of_many_events(np.diff(offsets), present.ids[rows])
+        times, offsets, _ = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
     else:
         times, offsets = _draw_at_once(outlook, stop, rows, drawn, rng)
     owner_now, owner_stop = present.now[rows], stop[rows]
@@ -67,14 +64,36 @@ def draw_histories(
     )
 
 
-def moments_of_paths(paths: RecurrentEvents, n_paths: int) -> Counts:
-    """Return counts with the mean and the variance of drawn futures."""
-    counts = paths.n_events.reshape(-1, n_paths).astype(np.float64)
+def count_paths(
+    model: OutOfFoldPredictor,
+    outlook: Outlook,
+    present: Present,
+    stop: FloatArray,
+    n_paths: int,
+    rng: np.random.Generator,
+) -> Counts:
+    """Return counts with the mean and the variance of drawn futures.
+
+    The expected number is that of frailty times exposure. It comes from the frailty's mean,
+    which is known, and from how exposure goes with the frailties drawn: it has no error
+    where events do not change the sensors.
+    """
+    rows = np.repeat(outlook.rows, n_paths)
+    frailties = outlook.frailties(outlook.expect_by_fold(stop))
+    drawn = frailties.take(rows).draw(rng)
+    _, offsets, exposure = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
+    exposure, drawn = exposure.reshape(-1, n_paths), drawn.reshape(-1, n_paths)
+    shift = drawn - drawn.mean(axis=1, keepdims=True)
+    together = (shift * exposure).sum(axis=1) / max(n_paths - 1, 1)
+    expected = np.maximum(frailties.mean * exposure.mean(axis=1) + together, 0.0)
+    counts = np.diff(offsets).reshape(-1, n_paths)
     mean = counts.mean(axis=1)
     excess = np.maximum(counts.var(axis=1) - mean, 0.0)
-    some = mean > 0.0
-    dispersion = np.divide(excess, mean**2, out=np.zeros_like(mean), where=some)
-    return Counts(mean, dispersion)
+    # Where nothing ever happened, frailties are all that is known of the variance.
+    dispersion = np.divide(
+        excess, mean**2, out=frailties.dispersion.copy(), where=mean > 0.0
+    )
+    return Counts(expected, dispersion)
 
 
 def _warn_of_many_events(counts: OffsetArray, ids: AnyArray) -> None:
@@ -119,16 +138,20 @@ def _draw_in_turn(
     rows: PositionArray,
     frailty: FloatArray,
     rng: np.random.Generator,
-) -> tuple[FloatArray, OffsetArray]:
-    """Draw one event after the other, with sensors that follow from those drawn."""
+) -> tuple[FloatArray, OffsetArray, FloatArray]:
+    """Draw one event after the other, with sensors that follow from those drawn.
+
+    Returns times and offsets of the events, and the exposure of every path.
+    """
     blocks = [
         _Turns(model, outlook, present, stop, rows[begin : begin + _BLOCK]).run(
             frailty[begin : begin + _BLOCK], rng
         )
         for begin in range(0, len(rows), _BLOCK)
     ]
-    counts = np.concatenate([count for _, count in blocks])
-    return np.concatenate([times for times, _ in blocks]), offsets_of(counts)
+    times, counts, exposure = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    _warn_of_many_events(counts, present.ids[rows])
+    return times, offsets_of(counts), exposure
 
 
 class _Turns:
@@ -154,15 +177,20 @@ class _Turns:
 
     def run(
         self, frailty: FloatArray, rng: np.random.Generator
-    ) -> tuple[FloatArray, OffsetArray]:
-        """Return the events of all paths, path after path, and their numbers."""
-        going = np.flatnonzero(frailty > 0.0)  # the others never have an event
-        events = self._events[going]
+    ) -> tuple[FloatArray, OffsetArray, FloatArray]:
+        """Return the events of all paths, path after path, their numbers and exposures.
+
+        An exposure is the number of events that are expected with a frailty of 1.
+        """
+        going = np.arange(len(frailty))
+        events = self._events
         found = [(going[:0], np.empty(0))]
+        exposure = np.zeros(len(frailty))
         while going.size and len(found) <= _MANY_EVENTS:
-            with np.errstate(over="ignore"):  # a wait longer than any number has no end
-                waits = rng.exponential(size=len(going)) * self._mean_cost / frailty[going]
-            times = self._find_next(going, events, waits)
+            with np.errstate(over="ignore", divide="ignore"):  # some wait for ever
+                waits = rng.exponential(size=len(going)) / frailty[going]
+            times, rise = self._find_next(going, events, waits)
+            exposure[going] += rise
             kept = np.flatnonzero(np.isfinite(times))
             going, times = going[kept], times[kept]
             found.append((going, times))
@@ -171,12 +199,15 @@ class _Turns:
         owner = np.concatenate([who for who, _ in found])
         times = np.concatenate([when for _, when in found])
         order = np.lexsort((times, owner))
-        return times[order], np.bincount(owner, minlength=len(frailty))
+        return times[order], np.bincount(owner, minlength=len(frailty)), exposure
 
     def _find_next(
         self, going: PositionArray, events: RecurrentEvents, waits: FloatArray
-    ) -> FloatArray:
-        """Return the next event of each path, infinity if it is past the end."""
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the next event of each path, infinity if it is past the end.
+
+        And by how much the exposure rises up to then, or to the end.
+        """
         everybody = np.arange(len(going))
         stop = self._stop[going]
         made = call_sensors(self._sensors, events, everybody, len(going), stop)
@@ -188,8 +219,11 @@ class _Turns:
             return curves.values_at(rows, self._clock.read(times))
 
         start = self._last[going]
-        targets = read(everybody, start) + waits
-        return find_times(read, everybody, targets, start, stop)
+        begin = read(everybody, start)
+        most = np.maximum(read(everybody, stop) - begin, 0.0) / self._mean_cost
+        targets = begin + waits * self._mean_cost
+        times = find_times(read, everybody, targets, start, stop)
+        return times, np.where(np.isfinite(times), np.minimum(waits, most), most)
 
 
 def _append(events: RecurrentEvents, times: FloatArray, cost: float) -> RecurrentEvents:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
 from boostr._kernels.split import find_best_split
 from boostr._optional import require
+from boostr.estimators._settings import list_shapes
 from boostr.exceptions import InterruptedFitError
 
-__all__ = ["Progress", "forget_if_interrupted"]
+__all__ = ["Progress", "forget", "forget_if_interrupted"]
 
 # Without the time to come: runs end early, and the first tree may wait for the compiler.
 _FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
@@ -37,9 +38,9 @@ class Progress:
             )
 
     @classmethod
-    def of_fit(cls, params: Mapping[str, Any], n_shapes: int, *, has_sensors: bool) -> Self:
-        """Return the bar of a fit with some parameters, where so many shapes are tried."""
-        n_runs = 1
+    def of_fit(cls, params: Mapping[str, Any], *, has_sensors: bool) -> Self:
+        """Return the bar of a fit with some parameters."""
+        n_runs, n_shapes = 1, len(list_shapes(params, has_sensors=has_sensors))
         if params["validation"] is not None:
             # Two more than the shapes: the best one with all terms, or all features, and
             # one that judges features and sensors.
@@ -85,13 +86,19 @@ class Progress:
         self._bar.update(self._n_done + n_trees - self._bar.n)
 
 
+def forget(model: object) -> None:
+    """Drop what an earlier fit has left, so that an interrupted one leaves nothing."""
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)
+
+
 @contextmanager
-def forget_if_interrupted(forget: Callable[[], None]) -> Iterator[None]:
+def forget_if_interrupted(model: object) -> Iterator[None]:
     """Turn an interrupt from the keyboard into one that leaves nothing half done."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        forget()
+        forget(model)
         raise InterruptedFitError(
             "Training was interrupted; the estimator is not fitted.\n\n"
             "Hint: fewer trees (`n_estimators`) or `validation=0.2` take less time."

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._engine.suffstats import SufficientStats
+from boostr._forecasting.exposure import Exposure
 from boostr._tables.tables import check_one_row_each
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr._validation import check_ids_match, check_weights
@@ -147,15 +148,16 @@ def prepare(
     data: TrainingData | ScannedData,
     n_threads: int,
     progress: Progress,
+    exposure: Exposure | None = None,
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics.
 
     Files are gone through twice: once for what must be known of everybody and for those
-    who stand for all, once for the statistics.
+    who stand for all, once for the statistics. They have no exposure.
     """
     progress.announce("statistics")
     if isinstance(data, TrainingData):
-        return compute_statistics(params, data)
+        return compute_statistics(params, data, exposure)
     extent, pool, few = _survey(data, _show(data, "survey", n_threads, progress))
     plan = plan_statistics(params, pool, few, extent)
     parts = _show(data, "statistics", n_threads, progress)

@@ -11,6 +11,7 @@ import numpy as np
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
+from boostr._forecasting.exposure import Exposure
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -59,14 +60,30 @@ class Plan:
         events: RecurrentEvents,
         sensors: Trajectories | None,
         weights: FloatArray | None = None,
+        exposure: Exposure | None = None,
     ) -> SufficientStats:
-        """Return the statistics of any individuals; weights of 1 may be left out."""
+        """Return the statistics of any individuals; weights of 1 may be left out.
+
+        With an exposure for a loss of intensities and a basis with sensors alone.
+        """
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
+            if exposure is not None:
+                clocked = self._expose(clocked, exposure)
             loss = self.params["loss"]
             stats = compute_suffstats(clocked, self.basis, loss, weights)
         _check_finite(stats)
         return stats
+
+    def _expose(self, clocked: ClockedEvents, exposure: Exposure) -> ClockedEvents:
+        """Return histories in whose windows time counts by factors."""
+        return replace(
+            clocked,
+            window_start=self.clock.read(exposure.start),
+            window_stop=self.clock.read(exposure.stop),
+            window_offsets=exposure.offsets,
+            window_exposure=exposure.factors,
+        )
 
     def state_problem(self, total: Total) -> LeafProblem:
         """Return what is solved in leaves; ``total`` sums over all individuals."""
@@ -89,7 +106,9 @@ class Prepared:
     few: TrainingData  # those that all else was read from
 
 
-def compute_statistics(params: Mapping[str, Any], data: TrainingData) -> Prepared:
+def compute_statistics(
+    params: Mapping[str, Any], data: TrainingData, exposure: Exposure | None = None
+) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
     pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))
     few = pool
@@ -99,7 +118,7 @@ def compute_statistics(params: Mapping[str, Any], data: TrainingData) -> Prepare
     is_all = len(few) == len(data)
     extent = Extent.of(data.events, None if is_all else data.sensors)
     plan = plan_statistics(params, pool, few, extent)
-    stats = plan.compute(data.events, data.sensors, data.uneven_weights)
+    stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
     return Prepared(plan, stats, problem, pool, few)
 

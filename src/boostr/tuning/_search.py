@@ -18,6 +18,7 @@ from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
+from boostr.estimators._progress import forget
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning._checkpoint import Checkpoint
 from boostr.tuning._design import check_count
@@ -186,7 +187,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         BoostRSearch
             The search itself.
         """
-        self._forget()
+        forget(self)
         self._check()
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3).tolist()
         estimator = self._make_estimator(seeds[0])
@@ -305,11 +306,6 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
                 "\n\nHint: BoostR(**search.best_params_).fit(X, y), or refit=True."
             )
         return self.best_estimator_
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit has left."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
 
     def _check(self) -> None:
         check_count(self.n_points, "n_points")

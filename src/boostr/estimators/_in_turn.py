@@ -1,0 +1,192 @@
+"""Sensors that follow from the events, learned in turn with frailties.
+
+Who has had many events shows it on such sensors: because events bring events, or because it
+has a high frailty. Sensors that are learned first explain the differences between
+individuals as well, which then go on to grow in forecasts. So the frailties of a model
+without these sensors come first: time counts by what was known of them at it, and sensors
+explain what is left. Frailties are then fitted anew, and sensors once more. Of that model
+and the one whose sensors came first, the more likely one stays: where events do bring
+events, the latter is.
+"""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from boostr._forecasting.exposure import Exposure, cut_at_events, measure_exposure
+from boostr._forecasting.frailty import FrailtyLaw, cut_windows, log_likelihood
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._flat import owners_of
+from boostr.estimators._folds import FoldCurves
+from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces
+from boostr.estimators._outlook import HistorySensors, call_sensors
+from boostr.estimators._progress import forget, forget_if_interrupted
+from boostr.estimators._training_data import TrainingData
+from boostr.exceptions import InvalidParameterError, TargetTypeError
+
+if TYPE_CHECKING:
+    from boostr.estimators._boostr import BoostR
+
+__all__ = ["fit_in_turn"]
+
+_N_TURNS = 2
+_LEAST_RATE = 0.01  # of the mean rate: what an event tells where hardly any was expected
+
+
+def fit_in_turn(
+    model: BoostR,
+    X: Any,
+    y: object,
+    Z: HistorySensors,
+    sample_weight: ArrayLike | None,
+    checkpoint: str | os.PathLike[str] | None,
+) -> BoostR:
+    """Fit a model whose sensors follow from the events, all or some of them."""
+    histories = _check_use(model, y)
+    forget(model)
+    shown = _call(Z, histories)
+    others = _select_others(shown, _call(Z, _without_events(histories)))
+    with forget_if_interrupted(model):
+        fits = _Fits(model, X, histories, sample_weight, checkpoint)
+        best = _find_best(fits, shown, others)
+    learned = {name: value for name, value in vars(best).items() if name.endswith("_")}
+    model.__dict__.update(learned)
+    return model
+
+
+def _find_best(fits: _Fits, shown: Trajectories, others: Trajectories | None) -> BoostR:
+    """Fit sensors before frailties and after them; return the most likely model."""
+    earlier, data = fits.run(others), fits.read(others)
+    candidates = [fits.run(shown)]
+    if earlier.loss == "intensity" and earlier.frailty_variance_ > 0.0:
+        for _ in range(_N_TURNS):
+            earlier = fits.run(shown, _expose(earlier, data))
+            data = fits.read(shown)
+            candidates.append(earlier)
+    data = fits.read(shown)
+    return max(candidates, key=lambda candidate: _judge(candidate, data))
+
+
+class _Fits:
+    """Fits of one model to the same histories with different sensors and exposures."""
+
+    def __init__(
+        self,
+        model: BoostR,
+        X: Any,
+        y: RecurrentEvents,
+        sample_weight: ArrayLike | None,
+        checkpoint: str | os.PathLike[str] | None,
+    ) -> None:
+        # The same random numbers for all, so that they differ by what they are given.
+        seed = model.random_state
+        if not isinstance(seed, Integral):
+            seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
+        self._model = clone(model).set_params(random_state=seed)
+        self._X, self._y, self._weight = X, y, sample_weight
+        self._checkpoint = checkpoint
+        self._n_done = 0
+
+    def run(self, sensors: Trajectories | None, exposure: Exposure | None = None) -> BoostR:
+        """Return a model fitted to sensors, on time that counts by an exposure."""
+        path = None
+        if self._checkpoint is not None:
+            path = f"{os.fspath(self._checkpoint)}.{self._n_done}"
+        self._n_done += 1
+        one: BoostR = clone(self._model)
+        return one._fit(self._X, self._y, sensors, self._weight, path, exposure)
+
+    def read(self, sensors: Trajectories | None) -> TrainingData:
+        """Return the training individuals that have a weight, with sensors."""
+        unused: BoostR = clone(self._model)
+        data = unused._check_data(self._X, self._y, sensors, self._weight)
+        assert isinstance(data, TrainingData)  # noqa: S101 - nothing is in files
+        return data
+
+
+def _check_use(model: BoostR, y: object) -> RecurrentEvents:
+    """Return the histories; refuse what several fits cannot do."""
+    if not isinstance(y, RecurrentEvents):
+        raise TargetTypeError(
+            "Where `Z` is a function, `y` must be a RecurrentEvents, but it is a "
+            f"{type(y).__name__}.\n\nHint: RecurrentEvents.from_long reads files, too."
+        )
+    if model.warm_start:
+        raise InvalidParameterError(
+            "`warm_start` adds trees to a model, but where `Z` is a function several are "
+            "fitted and one stays.\n\nHint: warm_start=False, or pass the sensors "
+            "themselves, Z(y, y.end)."
+        )
+    return y
+
+
+def _call(Z: HistorySensors, y: RecurrentEvents) -> Trajectories:
+    return call_sensors(Z, y, np.arange(len(y)), len(y), y.end)
+
+
+def _without_events(y: RecurrentEvents) -> RecurrentEvents:
+    return y._with(
+        times=y.times[:0], costs=y.costs[:0], event_offsets=np.zeros_like(y.event_offsets)
+    )
+
+
+def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | None:
+    """Return the sensors that show the same without any event, if there are some."""
+    renamed = quiet._with(names=tuple(f"{name} without events" for name in quiet.names))
+    both = shown.merge(renamed)
+    n_sensors = len(shown.names)
+    others = [
+        name
+        for place, name in enumerate(shown.names)
+        if shown.categories[place] == quiet.categories[place]
+        and np.array_equal(
+            both.values[place], both.values[n_sensors + place], equal_nan=True
+        )
+    ]
+    return shown.select(others) if others else None
+
+
+def _expose(model: BoostR, data: TrainingData) -> Exposure:
+    """Return time that counts by what was known of frailties at it."""
+    theta = model._coefficients(data.features)
+    left_out = model.out_of_fold_coefficients_
+    if left_out is not None:
+        left_out = left_out[data.is_used]
+        theta = np.where(np.isnan(left_out), theta, left_out)
+    events = data.events
+    curves = FoldCurves(model, data.features, data.sensors, theta)
+    owner = owners_of(events.window_offsets)
+    pieces = cut_windows(owner, events.window_start, events.window_stop, find_cell(events))
+    pieces = cut_at_events(pieces, events.event_owner, events.times)
+    rows, costs = np.arange(len(events)), Costs.of(events)
+    histories = sum_pieces(curves.expect, events, rows, events.start, pieces, costs)
+    return measure_exposure(histories, _law(model))
+
+
+def _judge(model: BoostR, data: TrainingData) -> float:
+    """Return the log-likelihood of histories, each by models that left it out."""
+    theta = model.out_of_fold_coefficients_
+    seen = Seen.of(model, data, None if theta is None else theta[data.is_used])
+    weights, histories = seen.data.weights, seen.histories
+    likelihood = log_likelihood(
+        histories, seen.cell, _law(model), seen.model_variance, weights
+    )
+    clock, events = model.clock_, seen.data.events
+    rates = seen.curves.average.slopes_at(events.event_owner, clock.read(events.times))
+    of_owner = weights[events.event_owner]
+    windows = clock.read(events.window_stop) - clock.read(events.window_start)
+    length = float(weights[owners_of(events.window_offsets)] @ windows)
+    least = _LEAST_RATE * float(of_owner @ events.costs) / length
+    amounts = of_owner * histories.event_weights
+    return likelihood + float(amounts @ np.log(np.maximum(rates, least)))
+
+
+def _law(model: BoostR) -> FrailtyLaw:
+    return FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
