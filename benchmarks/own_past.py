@@ -8,8 +8,8 @@ events of the last 20 days, or on neither, times a gamma frailty or not. Forecas
 days after histories of 100 to 150 days, with two sensors: the time since the last event,
 and the events of the last 20 days. Three ways: own history alone; sensors passed as they
 are, whose effects are learned before frailties; sensors passed as a function, whose effects
-are learned beside them. Figures are root mean squared errors against what happened, means
-over repetitions.
+are learned beside them. Figures are root mean squared errors against what happened, and in
+brackets the share of counts within their 90 % intervals; means over repetitions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from benchmarks._timing import format_table, record
 from boostr import BoostR, RecurrentEvents, Trajectories
@@ -27,7 +28,8 @@ AHEAD = 50.0
 N_STEPS = 1000
 STEP = 0.2  # days in which the rate is taken as constant
 MEMORY = 20.0  # days
-N_PATHS = 50
+N_PATHS = 100
+LEVEL = 0.9
 
 Rate = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of time since, events lately
 
@@ -85,14 +87,22 @@ def draw(kind: Kind, n: int, seed: int) -> tuple[RecurrentEvents, np.ndarray]:
     return RecurrentEvents.from_lists(known, end=ends), np.array(later)
 
 
-def forecasts(y: RecurrentEvents) -> Iterator[tuple[str, np.ndarray]]:
-    """Give expected events by name."""
+def forecasts(y: RecurrentEvents) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Give forecasts by name, in the order of the individuals."""
     X = np.zeros((len(y), 1))
-    yield "own history", _expected(BoostR(random_state=0).fit(X, y).forecast(X, y, AHEAD))
+    table = BoostR(random_state=0).fit(X, y).forecast(X, y, AHEAD, level=LEVEL)
+    yield "own history", table.sort_values("id")
     for name, sensors in {"sensors first": memory(y, y.end), "beside": memory}.items():
         model = BoostR(random_state=0).fit(X, y, sensors)
-        table = model.forecast(X, y, AHEAD, memory, n_paths=N_PATHS)
-        yield name, _expected(table)
+        table = model.forecast(X, y, AHEAD, memory, level=LEVEL, n_paths=N_PATHS)
+        yield name, table.sort_values("id")
+
+
+def judge(table: pd.DataFrame, later: np.ndarray) -> tuple[float, float]:
+    """Return the root mean squared error, and the share of counts that is covered."""
+    error = table["expected"].to_numpy() - later
+    is_covered = (table["lower"].to_numpy() <= later) & (later <= table["upper"].to_numpy())
+    return float(np.sqrt(np.mean(error**2))), float(np.mean(is_covered))
 
 
 def main() -> None:
@@ -104,22 +114,16 @@ def main() -> None:
     n, repetitions = (100, 1) if asked.quick else (asked.individuals, asked.repetitions)
     rows = []
     for name, kind in KINDS.items():
-        errors: dict[str, list[float]] = {}
+        found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(repetitions):
             y, later = draw(kind, n, seed)
-            for way, expected in forecasts(y):
-                error = float(np.sqrt(np.mean((expected - later) ** 2)))
-                errors.setdefault(way, []).append(error)
-        means = {way: float(np.mean(own)) for way, own in errors.items()}
-        record("own_past.jsonl", kind=name, individuals=n, errors=errors)
-        rows.append([name, *(f"{mean:.3f}" for mean in means.values())])
+            for way, table in forecasts(y):
+                found.setdefault(way, []).append(judge(table, later))
+        record("own_past.jsonl", kind=name, individuals=n, found=found)
+        means = [np.mean(figures, axis=0) for figures in found.values()]
+        rows.append([name, *(f"{error:.3f} ({covered:.3f})" for error, covered in means)])
         print("; ".join(rows[-1]), flush=True)
-    print(f"\n{format_table(['events', *means], rows)}")
-
-
-def _expected(table: object) -> np.ndarray:
-    """Return expected numbers in the order of the individuals."""
-    return table.sort_values("id")["expected"].to_numpy()  # type: ignore[attr-defined]
+    print(f"\n{format_table(['events', *found], rows)}")
 
 
 if __name__ == "__main__":

@@ -166,6 +166,8 @@ def test_what_does_not_go_together_is_refused(frail):
     X, y = frail
     with pytest.raises(InvalidParameterError, match="warm_start"):
         small(warm_start=True).fit(X, y, memory)
+    with pytest.raises(InvalidParameterError, match="`checkpoint` needs a whole number"):
+        small(random_state=None).fit(X, y, memory, checkpoint="trees")
     with pytest.raises(TargetTypeError, match="must be a RecurrentEvents"):
         small().fit(X, y.n_events, memory)
     with pytest.raises(InvalidSensorsError, match="must return Trajectories"):

@@ -58,9 +58,14 @@ class Panel:
 
     def __init__(self, X: Any, Z: Trajectories) -> None:
         if not isinstance(Z, Trajectories):
+            hint = "Trajectories.from_long and Trajectories.from_flat make one."
+            if callable(Z):
+                hint = (
+                    "Z(y, until) makes one; fit, forecast and simulate take functions."
+                )
             raise SensorTypeError(
                 f"`Z` must be a Trajectories, but it is a {type(Z).__name__}.\n\n"
-                "Hint: Trajectories.from_long and Trajectories.from_flat make one."
+                f"Hint: {hint}"
             )
         self.X = _check_table(X)
         self.Z = _in_step(self.X, Z)

@@ -87,7 +87,7 @@ class _Fits:
     ) -> None:
         # The same random numbers for all, so that they differ by what they are given.
         seed = model.random_state
-        if not isinstance(seed, Integral):
+        if not isinstance(seed, Integral) and checkpoint is None:
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
         self._model = clone(model).set_params(random_state=seed)
         self._X, self._y, self._weight = X, y, sample_weight
