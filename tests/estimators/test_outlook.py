@@ -4,6 +4,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories, load
+from boostr._forecasting.frailty import Frailties
 from boostr.basis import PowerBasis
 from boostr.estimators import _paths
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
@@ -270,7 +271,7 @@ def test_next_events_do_not_depend_on_how_far_sensors_were_made(remembering):
 def test_individuals_that_never_have_events_are_drawn_without_any(remembering, monkeypatch):
     model, X, y, memory = remembering
     asked = {"horizon": 20, "Z": memory, "random_state": 0}
-    draw = _paths.Frailties.draw
+    draw = Frailties.draw
 
     def draw_some(self, rng):
         drawn = draw(self, rng)
@@ -278,7 +279,7 @@ def test_individuals_that_never_have_events_are_drawn_without_any(remembering, m
         drawn[N : N + 3] = 1e-320
         return drawn
 
-    monkeypatch.setattr(_paths.Frailties, "draw", draw_some)
+    monkeypatch.setattr(Frailties, "draw", draw_some)
     paths = model.simulate(X, 2, y, **asked)
     assert not paths.n_events[: N + 3].any()
     assert paths.n_events[N + 3 :].any()

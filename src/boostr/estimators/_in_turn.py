@@ -28,6 +28,7 @@ from boostr.estimators._folds import FoldCurves
 from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces
 from boostr.estimators._outlook import HistorySensors, call_sensors
 from boostr.estimators._progress import forget, forget_if_interrupted
+from boostr.estimators._sensors import split_panel
 from boostr.estimators._training_data import TrainingData
 from boostr.exceptions import InvalidParameterError, TargetTypeError
 
@@ -52,6 +53,7 @@ def fit_in_turn(
     histories = _check_use(model, y)
     forget(model)
     shown = _call(Z, histories)
+    split_panel(X, shown, histories)  # before the first fit, which may not look at all
     others = _select_others(shown, _call(Z, _without_events(histories)))
     with forget_if_interrupted(model):
         fits = _Fits(model, X, histories, sample_weight, checkpoint)

@@ -106,7 +106,7 @@ def _warn_of_many_events(counts: OffsetArray, ids: AnyArray) -> None:
             f"(ids {first_few(np.unique(ids[is_cut]))}). Their forecasts are too low; ask "
             "for a shorter horizon, or leave out the sensors that do so.",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
