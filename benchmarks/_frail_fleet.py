@@ -10,8 +10,8 @@ import pandas as pd
 
 from boostr import RecurrentEvents, Trajectories
 
-Kind = Literal["plain", "gaps", "costs", "sensor"]
-KINDS: tuple[Kind, ...] = ("plain", "gaps", "costs", "sensor")
+Kind = Literal["plain", "gaps", "costs", "sensor", "drift"]
+KINDS: tuple[Kind, ...] = ("plain", "gaps", "costs", "sensor", "drift")
 
 EXPONENT = 1.2  # of the true curves: wear
 FOLLOW_UP = (60.0, 100.0)  # ends of follow-up are spread between these
@@ -20,6 +20,7 @@ GAP = (5.0, 15.0)  # length of the time in which nobody looked
 COST_SHAPE, COST_SCALE = 2.0, 5.0  # of an event
 SHIFT = 10.0  # for which a sensor shows the same
 LOAD_EFFECT = 1.5  # on the log rate
+DRIFT = 0.2  # standard deviation of what a log frailty moves by in the length of a shift
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class FrailFleet:
         reach = (80.0 + horizon) ** EXPONENT - 80.0**EXPONENT
         law = law * mean_ahead / reach
         frailty = rng.gamma(1.0 / variance, variance, n) if variance > 0.0 else np.ones(n)
-        wear = _Wear.draw(n, FOLLOW_UP[1] + horizon, rng if kind == "sensor" else None)
+        wear = _Wear.draw(n, FOLLOW_UP[1] + horizon, rng, kind)
         counts = rng.poisson(frailty * law * wear.by(now))
         events = wear.draw_events(now, counts, rng)
         expected = law * (wear.by(now + horizon) - wear.by(now))
@@ -92,20 +93,25 @@ class _Wear:
     sensor: Trajectories | None
 
     @classmethod
-    def draw(cls, n: int, end: float, rng: np.random.Generator | None) -> _Wear:
-        """Draw loads that change with every shift; without a generator there are none."""
-        if rng is None:
+    def draw(cls, n: int, end: float, rng: np.random.Generator, kind: Kind) -> _Wear:
+        """Draw loads that change with every shift, or frailties that do, or neither."""
+        if kind not in {"sensor", "drift"}:
             edges = np.array([0.0, end])
             return cls(edges, np.tile(edges**EXPONENT, (n, 1)), None)
         edges = np.arange(0.0, end + SHIFT, SHIFT)
-        loads = rng.uniform(size=(n, len(edges) - 1))
-        # Loads of all kinds together leave the rate as it is on average.
-        effect = np.exp(LOAD_EFFECT * loads) * LOAD_EFFECT / np.expm1(LOAD_EFFECT)
+        shape = (n, len(edges) - 1)
+        sensor = None
+        # All kinds of loads, or of frailties, leave the rate as it is on average.
+        if kind == "drift":
+            moves = rng.normal(-0.5 * DRIFT**2, DRIFT, shape)
+            effect = np.exp(np.cumsum(moves, axis=1))
+        else:
+            loads = rng.uniform(size=shape)
+            effect = np.exp(LOAD_EFFECT * loads) * LOAD_EFFECT / np.expm1(LOAD_EFFECT)
+            times, offsets = np.tile(edges[:-1], n), np.arange(n + 1) * shape[1]
+            sensor = Trajectories.from_flat(times, offsets, loads.reshape(1, -1), ["load"])
         rises = effect * np.diff(edges**EXPONENT)
         values = np.concatenate([np.zeros((n, 1)), np.cumsum(rises, axis=1)], axis=1)
-        offsets = np.arange(n + 1) * loads.shape[1]
-        times = np.tile(edges[:-1], n)
-        sensor = Trajectories.from_flat(times, offsets, loads.reshape(1, -1), ["load"])
         return cls(edges, values, sensor)
 
     def by(self, times: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
     python -m benchmarks.coverage
     python -m benchmarks.coverage --quick
     python -m benchmarks.coverage --means 5,20 --variances 0.3,1 --totals 20
-    python -m benchmarks.coverage --kinds gaps,costs,sensor --means 5 --variances 0.3
+    python -m benchmarks.coverage --kinds gaps,costs,sensor,drift --means 5 --variances 0.3
     python -m benchmarks.coverage --small --repetitions 0 --totals 40
 
 Every line is the share of fresh individuals, with a history of their own, whose number of
@@ -11,7 +11,7 @@ events in the time ahead lies in its 90 % interval, beside the mean width of the
 and the share of fleets whose total lies in theirs. All fleets of a fit share its errors:
 the standard error of that share is that of the means of fits, and widths are relative to
 the total. Kinds of fleets: plain; with late entries and gaps; with random costs of events;
-with a sensor whose future is planned.
+with a sensor whose future is planned; with frailties that drift.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr import BoostR, RecurrentEvents, Trajectories
+from boostr._forecasting.frailty import FrailtyLaw
 from boostr.basis import PowerBasis
 from boostr.estimators import _outlook
 from boostr.exceptions import InvalidParameterError
@@ -173,3 +176,61 @@ def test_bands_sum_up_histories_once(plain, monkeypatch):
     monkeypatch.setattr(_outlook, "sum_histories", count)
     model.predict_band(X, np.linspace(10.0, 150.0, 8), y=y)
     assert len(calls) == 1
+
+
+def drifting(model, half_life):
+    """Return the same model, but of frailties that drift."""
+    other = copy.copy(model)
+    other.frailty_half_life_ = half_life
+    return other
+
+
+def ahead_of(model, X, y, length):
+    """Return intervals of counts and of totals, bands, and variances of drawn futures."""
+    table = model.forecast(X, y, length)
+    fleet = model.forecast_fleet(X, y, length)
+    band = model.predict_band(X, [END + length], y=y)
+    counts = model.simulate(X, 60, y, horizon=length, random_state=0).n_events
+    return np.array(
+        [
+            (table["upper"] - table["lower"]).sum(),
+            fleet.upper - fleet.lower,
+            (band.upper - band.lower).sum(),
+            counts.reshape(-1, 60).var(axis=1).mean(),
+        ]
+    )
+
+
+def test_frailties_that_drift_are_less_known_the_further_ahead(plain, monkeypatch):
+    model, X, y = plain
+    drifts = drifting(model, 30.0)
+    wide = ahead_of(drifts, X, y, 60.0)
+    monkeypatch.setattr(FrailtyLaw, "spread", lambda self, length: np.ones_like(length))
+    assert (wide > 1.05 * ahead_of(drifts, X, y, 60.0)).all()
+
+
+def test_drifting_frailties_stay_what_they_are_on_average(plain):
+    model, X, y = plain
+    drifts = drifting(model, 30.0)
+    short, long = (
+        drifts.forecast(X, y, length).sort_values("id") for length in (10.0, 20.0)
+    )
+    assert_allclose(short["frailty"], long["frailty"])
+    rate = model.predict_count(X, END, END + 20.0)
+    assert_allclose(long["expected"], long["frailty"] * rate, rtol=1e-9)
+
+
+def test_intervals_cover_counts_of_frailties_that_drift():
+    rng = np.random.default_rng(3)
+    n = 800
+    moves = rng.normal(-0.00125, 0.05, (n, 200)).cumsum(axis=1)
+    counts = rng.poisson(0.2 * rng.gamma(4.0, 0.25, (n, 1)) * np.exp(moves))
+    past, ahead = counts[:, :100], counts[:, 100:].sum(axis=1)
+    times = [np.repeat(np.arange(100), own) + rng.random(own.sum()) for own in past]
+    y = RecurrentEvents.from_lists(times, end=END)
+    X = np.zeros((n, 1))
+    model = fit(X, y)
+    assert np.isfinite(model.frailty_half_life_)
+    table = model.forecast(X, y, 100.0).sort_values("id")
+    is_covered = (table["lower"] <= ahead) & (ahead <= table["upper"])
+    assert 0.87 < is_covered.mean() < 0.93  # 0.83 if frailties were known as well as now

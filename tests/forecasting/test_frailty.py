@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
 
 from boostr._forecasting.frailty import (
@@ -232,3 +232,15 @@ def test_drawn_frailties_have_mean_and_variance(rng):
     drawn = frailties.draw(rng)
     assert_allclose(drawn.mean(), 1.5, rtol=0.03)
     assert_allclose(drawn.var() / 1.5**2, 0.4, rtol=0.06)
+
+
+@pytest.mark.parametrize("length", [0.0, 3.0, 40.0])
+def test_variances_ahead_are_averaged_over_pairs_of_times(length):
+    law = FrailtyLaw(0.5, half_life=8.0)
+    times = (np.arange(400) + 0.5) / 400 * length
+    shared = 1.0 + law.fading * np.minimum.outer(times, times)
+    assert_allclose(law.spread(np.array([length])), shared.mean(), rtol=1e-5)
+
+
+def test_permanent_frailties_do_not_spread():
+    assert_array_equal(FrailtyLaw(0.5).spread(np.array([0.0, 1e9])), [1.0, 1.0])

@@ -58,6 +58,15 @@ class FrailtyLaw:
         """Rate at which knowledge fades."""
         return float(np.log(2.0) / max(self.half_life, _LEAST_HALF_LIFE))
 
+    def spread(self, length: FloatArray) -> FloatArray:
+        """Return the factor by which frailties are less known over a time ahead than now.
+
+        While means stay, frailties drift as fast as knowledge fades: after a time ``s`` the
+        variance has grown by ``1 + fading * s``. Frailties at two times have the variance
+        at the earlier one in common, which over all pairs of times is that after a third.
+        """
+        return np.asarray(1.0 + self.fading * length / 3.0)
+
     @property
     def cell(self) -> float:
         """Length of pieces in which histories must be counted."""
@@ -114,6 +123,10 @@ class Frailties:
         kept = np.exp(-fading * np.maximum(now[owner] - histories.event_times, 0.0))
         events = sum_by_owner(owner, kept * histories.event_weights, n)
         return cls(*_update(prior, events, expected, variance))
+
+    def widen(self, factor: FloatArray) -> Frailties:
+        """Return frailties that are known less well, by factors of variances."""
+        return Frailties(self.mean, self.dispersion * factor)
 
     def take(self, rows: PositionArray) -> Frailties:
         """Return the frailties of some individuals."""

@@ -170,8 +170,8 @@ class Forecaster(FuturePredictor):
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(outlook.expect_by_fold(stop))
         expected = outlook.expect(stop)
-        counts = outlook.count(expected, frailties)
-        occurring = outlook.occur(expected, frailties)
+        counts = outlook.count(expected, frailties, stop)
+        occurring = outlook.occur(expected, frailties, stop)
         if callable(present.sensors):
             rng = make_generator(random_state)
             n_paths = check_whole(n_paths, "n_paths")
@@ -232,7 +232,7 @@ class Forecaster(FuturePredictor):
         outlook = look_ahead(self, present, stop, own_history=own_history)
         by_fold = outlook.expect_by_fold(stop)
         frailties = outlook.frailties(by_fold)
-        counts = outlook.count(outlook.expect(stop), frailties)
+        counts = outlook.count(outlook.expect(stop), frailties, stop)
         unit = outlook.costs.unit
         total = float(counts.mean.sum())
         excess = float(np.sum(counts.dispersion * counts.mean**2))

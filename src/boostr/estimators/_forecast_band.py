@@ -46,7 +46,8 @@ def _band_at(
         error *= scipy.special.ndtri(0.5 + 0.5 * level)
         moves = ahead * frailties.mean
         return expected, so_far + moves * np.exp(-error), so_far + moves * np.exp(error)
-    lower, upper = outlook.costs.interval(outlook.count(ahead, frailties), level)
+    counts = outlook.count(ahead, frailties, stop)
+    lower, upper = outlook.costs.interval(counts, level)
     return expected, so_far + lower, so_far + upper
 
 

@@ -254,7 +254,8 @@ def score_windows(
     expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)[rows]
     owner = rows[after.event_owner]
     seen = sum_by_owner(owner, after.costs / costs.unit, len(events))[rows]
-    counts = Counts(expected * frailties.mean[rows], frailties.dispersion[rows])
+    ahead = frailties.widen(law.spread(events.end - now)).take(rows)
+    counts = Counts(expected * ahead.mean, ahead.dispersion)
     scores = np.full(len(events), np.nan)
     scores[rows] = counts.score(seen)
     return scores

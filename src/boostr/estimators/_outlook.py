@@ -202,13 +202,22 @@ class Outlook:
         curves = self.curves
         return curves.shared_variance(totals(curves.by_fold()), totals(curves.by_clock()))
 
-    def count(self, expected: FloatArray, frailties: Frailties) -> Counts:
-        """Return counts of events, or of units of cost, with an expected number each."""
-        return Counts(expected * frailties.mean / self.costs.unit, frailties.dispersion)
+    def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
+        """Return what frailties as known now say about the whole time from now on."""
+        return frailties.widen(self.law.spread(stop - self.now))
 
-    def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
+    def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
+        """Return counts of events, or of units of cost, from now on to a time.
+
+        ``expected`` is for an average frailty, and ``frailties`` are as known now.
+        """
+        ahead = self.drift(frailties, stop)
+        return Counts(expected * ahead.mean / self.costs.unit, ahead.dispersion)
+
+    def occur(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
         """Return counts of events, whatever they cost."""
-        return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
+        ahead = self.drift(frailties, stop)
+        return Counts(expected * ahead.mean / self.costs.mean, ahead.dispersion)
 
     def wait(self, share: float, frailties: Frailties) -> FloatArray:
         """Return the time until a share of next events has happened, or infinity."""

@@ -40,7 +40,8 @@ def draw_histories(
 ) -> RecurrentEvents:
     """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
     rows = np.repeat(outlook.rows, n_paths)
-    drawn = outlook.frailties(outlook.expect_by_fold(stop)).take(rows).draw(rng)
+    frailties = outlook.drift(outlook.frailties(outlook.expect_by_fold(stop)), stop)
+    drawn = frailties.take(rows).draw(rng)
     if callable(present.sensors):
         times, offsets, _ = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
     else:
@@ -79,7 +80,7 @@ def count_paths(
     where events do not change the sensors.
     """
     rows = np.repeat(outlook.rows, n_paths)
-    frailties = outlook.frailties(outlook.expect_by_fold(stop))
+    frailties = outlook.drift(outlook.frailties(outlook.expect_by_fold(stop)), stop)
     drawn = frailties.take(rows).draw(rng)
     _, offsets, exposure = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
     exposure, drawn = exposure.reshape(-1, n_paths), drawn.reshape(-1, n_paths)

@@ -44,13 +44,13 @@ class Risk:
         """Look ahead from the present to the end of the window."""
         frailties = outlook.frailties(outlook.expect_by_fold(stop))
         ahead = outlook.expect(stop)
-        counts = outlook.count(ahead, frailties)
+        counts = outlook.count(ahead, frailties, stop)
         lower, upper = outlook.costs.interval(counts, level)
         return cls(
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
             expected=counts.mean * outlook.costs.unit,
-            probability=outlook.occur(ahead, frailties).exceed(1),
+            probability=outlook.occur(ahead, frailties, stop).exceed(1),
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties),
@@ -188,7 +188,7 @@ def _look(
     """Return expected number and interval in the first part of the window."""
     stop = outlook.now + lead
     frailties = outlook.frailties(outlook.expect_by_fold(stop))
-    counts = outlook.count(outlook.expect(stop), frailties)
+    counts = outlook.count(outlook.expect(stop), frailties, stop)
     lower, upper = outlook.costs.interval(counts, level)
     return counts.mean[rows] * outlook.costs.unit, lower[rows], upper[rows]
 

@@ -180,7 +180,7 @@ def _look_back(
     owner = among[owners_of(after.window_offsets)]
     ahead = outlook.curves.expect(owner, after.window_start, after.window_stop)
     ahead = np.maximum(sum_by_owner(owner, ahead, len(fleet)), 0.0)
-    counts = outlook.count(ahead, frailties)
+    counts = outlook.count(ahead, frailties, fleet.y.end)
     lower, upper = outlook.costs.interval(counts, level)
     expected = counts.mean * outlook.costs.unit
     observed = sum_by_owner(among[after.event_owner], after.costs, len(fleet))
