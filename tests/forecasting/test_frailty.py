@@ -242,5 +242,10 @@ def test_variances_ahead_are_averaged_over_pairs_of_times(length):
     assert_allclose(law.spread(np.array([length])), shared.mean(), rtol=1e-5)
 
 
+def test_drifts_end_where_nothing_more_is_forgotten():
+    law = FrailtyLaw(0.5, half_life=1e-200)
+    assert_allclose(law.spread(np.array([1.0, 1e200])), 1.0 + 10.0 * np.log(2.0) / 3.0)
+
+
 def test_permanent_frailties_do_not_spread():
     assert_array_equal(FrailtyLaw(0.5).spread(np.array([0.0, 1e9])), [1.0, 1.0])

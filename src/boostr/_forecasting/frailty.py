@@ -62,10 +62,12 @@ class FrailtyLaw:
         """Return the factor by which frailties are less known over a time ahead than now.
 
         While means stay, frailties drift as fast as knowledge fades: after a time ``s`` the
-        variance has grown by ``1 + fading * s``. Frailties at two times have the variance
-        at the earlier one in common, which over all pairs of times is that after a third.
+        variance is ``1 + fading * s`` times that now. Frailties at two times have the
+        variance at the earlier one in common, on average over all pairs that after a third
+        of the time. Drifts end where nothing more is forgotten.
         """
-        return np.asarray(1.0 + self.fading * length / 3.0)
+        drift = np.minimum(self.fading * length, -np.log(LEAST_FADE))
+        return np.asarray(1.0 + drift / 3.0)
 
     @property
     def cell(self) -> float:

@@ -127,9 +127,10 @@ class Forecaster(FuturePredictor):
         prediction comes, as the models of the folds disagree. After ``n`` events, where
         ``m`` were predicted, the frailty's mean is ``(1 / v + n) / (1 / v + m)``. Only
         the time under observation counts, and it does not matter if observation ends
-        because of the events. With a finite `frailty_half_life_` the past fades. Costs of
-        events are taken as independent of frailties, and count in units that make their
-        variance equal to their mean.
+        because of the events. With a finite `frailty_half_life_` the past fades, and
+        intervals are wider the longer the time ahead. Costs of events are taken as
+        independent of frailties, and count in units that make their variance equal to
+        their mean.
 
         Counts are negative binomial then. An interval holds the most probable numbers: the
         next one enters as long as the probability so far and half of its own do not exceed
