@@ -1,6 +1,7 @@
 """Sensors that follow from the events: forecasts where these bring events, and where not.
 
     python -m benchmarks.own_past
+    python -m benchmarks.own_past --clock calendar
     python -m benchmarks.own_past --quick
 
 Simulated individuals with a rate that depends on the time since the last event, or on the
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -31,6 +33,8 @@ MEMORY = 20.0  # days
 N_PATHS = 100
 LEVEL = 0.9
 
+Clock = Literal["operational", "calendar"]
+CLOCKS: tuple[Clock, ...] = ("operational", "calendar")
 Rate = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of time since, events lately
 
 
@@ -87,13 +91,13 @@ def draw(kind: Kind, n: int, seed: int) -> tuple[RecurrentEvents, np.ndarray]:
     return RecurrentEvents.from_lists(known, end=ends), np.array(later)
 
 
-def forecasts(y: RecurrentEvents) -> Iterator[tuple[str, pd.DataFrame]]:
+def forecasts(y: RecurrentEvents, clock: Clock) -> Iterator[tuple[str, pd.DataFrame]]:
     """Give forecasts by name, in the order of the individuals."""
     X = np.zeros((len(y), 1))
-    table = BoostR(random_state=0).fit(X, y).forecast(X, y, AHEAD, level=LEVEL)
-    yield "own history", table.sort_values("id")
+    plain = BoostR(clock=clock, random_state=0).fit(X, y)
+    yield "own history", plain.forecast(X, y, AHEAD, level=LEVEL).sort_values("id")
     for name, sensors in {"sensors first": memory(y, y.end), "beside": memory}.items():
-        model = BoostR(random_state=0).fit(X, y, sensors)
+        model = BoostR(clock=clock, random_state=0).fit(X, y, sensors)
         table = model.forecast(X, y, AHEAD, memory, level=LEVEL, n_paths=N_PATHS)
         yield name, table.sort_values("id")
 
@@ -109,6 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--individuals", type=int, default=600)
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--clock", choices=CLOCKS, default=CLOCKS[0])
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     n, repetitions = (100, 1) if asked.quick else (asked.individuals, asked.repetitions)
@@ -117,9 +122,9 @@ def main() -> None:
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(repetitions):
             y, later = draw(kind, n, seed)
-            for way, table in forecasts(y):
+            for way, table in forecasts(y, asked.clock):
                 found.setdefault(way, []).append(judge(table, later))
-        record("own_past.jsonl", kind=name, individuals=n, found=found)
+        record("own_past.jsonl", kind=name, individuals=n, clock=asked.clock, found=found)
         means = [np.mean(figures, axis=0) for figures in found.values()]
         rows.append([name, *(f"{error:.3f} ({covered:.3f})" for error, covered in means)])
         print("; ".join(rows[-1]), flush=True)
