@@ -245,9 +245,17 @@ def test_time_stops_growing_at_the_end_or_later(y):
     assert Z.time_since_event(y, step=1.0, until=20.0).read([99.0])[1, 0, 0] == 19.0
 
 
-@pytest.mark.parametrize("until", [NAN, [1.0, 2.0]])
-def test_the_end_of_growing_must_be_known(y, until):
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        (NAN, r"but it is not finite for \d of \d individuals \(ids"),
+        ([1.0, 2.0], r"but it has the shape \(2,\) for \d individuals"),
+    ],
+)
+def test_the_end_of_growing_must_be_known(y, until, message):
     with pytest.raises(InvalidParameterError, match="`until` must be one finite time"):
+        Trajectories.from_events(y).time_since_event(y, until=until)
+    with pytest.raises(InvalidParameterError, match=message):
         Trajectories.from_events(y).time_since_event(y, until=until)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from boostr._kernels.path_memory import fading_sum, running_max, running_mean
 from boostr._kernels.runs import Runs
 from boostr._typing import FloatArray
+from boostr._validation import first_few
 from boostr.data._memory_paths import (
     Kernel,
     check_numeric,
@@ -244,12 +245,18 @@ class MemoryTransforms(PathAlgebra):
         longest = float((own.end - own.start).max()) if len(own) else 1.0
         pace = _pace(step, longest / N_STEPS_OF_FOLLOW_UP)
         end = own.end if until is None else np.asarray(until, dtype=np.float64)
-        if end.shape not in {(), (len(self),)} or not np.isfinite(end).all():
+        rule = "`until` must be one finite time, or one per individual, but"
+        if end.shape not in {(), (len(self),)}:
             raise InvalidParameterError(
-                f"`until` must be one finite time, or one per individual, but it is "
-                f"{until!r} for {len(self)} individuals."
+                f"{rule} it has the shape {end.shape} for {len(self)} individuals."
             )
         stop = np.broadcast_to(end, (len(self),)).copy()
+        wrong = ~np.isfinite(stop)
+        if wrong.any():
+            raise InvalidParameterError(
+                f"{rule} it is not finite for {wrong.sum()} of {len(self)} individuals "
+                f"(ids {first_few(self.ids[wrong])})."
+            )
         return self._add(*since_last_event(own, pace, stop), (name,))
 
     def events_in_window(
