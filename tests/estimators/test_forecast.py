@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -345,6 +347,17 @@ def test_drawn_futures_reset_sensors_that_follow_from_events(remembering):
     error = counts.std(axis=1) / np.sqrt(500)
     assert (np.abs(table["expected"] - counts.mean(axis=1)) < 4.5 * error).all()
     assert ((paths.times > 100.0) & (paths.times <= 120.0)).all()
+
+
+def test_drawn_futures_are_counted_on_a_bar(remembering, monkeypatch, capsys):
+    model, X, y, memory = remembering
+    monkeypatch.setattr("boostr.estimators._paths._BLOCK", 50)
+    quiet = model.forecast(X, y, 20, memory, n_paths=5)
+    assert capsys.readouterr().err == ""
+    shown = copy.copy(model)
+    shown.verbose = 1
+    pd.testing.assert_frame_equal(shown.forecast(X, y, 20, memory, n_paths=5), quiet)
+    assert "200/200" in capsys.readouterr().err
 
 
 def test_sensors_of_events_that_do_nothing_change_nothing(frail):

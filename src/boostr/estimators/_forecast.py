@@ -94,7 +94,8 @@ class Forecaster(FuturePredictor):
             Intervals of the frailty model, or such that are calibrated on forecasts of
             other individuals; see Notes.
         n_paths : int, default=200
-            Futures drawn for each individual, where `Z` is a function.
+            Futures drawn for each individual, where `Z` is a function; with `verbose` there
+            is a bar.
         random_state : int, RandomState or None, default=0
             Seed of these futures.
 

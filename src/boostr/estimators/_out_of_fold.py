@@ -27,6 +27,7 @@ class OutOfFoldPredictor(CurvePredictor):
     n_fold_models_: int
     clock_variants_: list[Clock]
     n_folds: int
+    verbose: int
 
     def predict_out_of_fold(
         self, times: ArrayLike, Z: Trajectories | None = None

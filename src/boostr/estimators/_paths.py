@@ -20,6 +20,7 @@ from boostr.estimators._outlook import (
     call_sensors,
     had_costs,
 )
+from boostr.estimators._progress import show_share
 
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
@@ -144,12 +145,13 @@ def _draw_in_turn(
 
     Returns times and offsets of the events, and the exposure of every path.
     """
-    blocks = [
-        _Turns(model, outlook, present, stop, rows[begin : begin + _BLOCK]).run(
-            frailty[begin : begin + _BLOCK], rng
-        )
-        for begin in range(0, len(rows), _BLOCK)
-    ]
+    blocks = []
+    with show_share(len(rows), "futures", is_shown=model.verbose > 0) as report:
+        for begin in range(0, len(rows), _BLOCK):
+            block = rows[begin : begin + _BLOCK]
+            turns = _Turns(model, outlook, present, stop, block)
+            blocks.append(turns.run(frailty[begin : begin + _BLOCK], rng))
+            report(len(block))
     times, counts, exposure = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     _warn_of_many_events(counts, present.ids[rows])
     return times, offsets_of(counts), exposure

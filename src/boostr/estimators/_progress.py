@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +13,7 @@ from boostr._optional import require
 from boostr.estimators._settings import list_shapes
 from boostr.exceptions import InterruptedFitError
 
-__all__ = ["Progress", "forget", "forget_if_interrupted"]
+__all__ = ["Progress", "forget", "forget_if_interrupted", "show_share"]
 
 # Without the time to come: runs end early, and the first tree may wait for the compiler.
 _FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
@@ -84,6 +84,17 @@ class Progress:
         note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(self._n_done + n_trees - self._bar.n)
+
+
+@contextmanager
+def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int], object]]:
+    """Yield what is to be told how many more of ``n`` are done; a bar, if it is shown."""
+    if not is_shown:
+        yield lambda n_more: None
+        return
+    tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
+    with tqdm.tqdm(total=n, unit=f" {unit}", mininterval=0.2) as bar:
+        yield bar.update
 
 
 def forget(model: object) -> None:
