@@ -349,6 +349,21 @@ def test_drawn_futures_reset_sensors_that_follow_from_events(remembering):
     assert ((paths.times > 100.0) & (paths.times <= 120.0)).all()
 
 
+def test_one_future_is_as_right_as_many_on_average(remembering):
+    model, X, y, memory = remembering
+    one, many = (
+        [
+            model.forecast(X, y, 60, memory, n_paths=n_paths, random_state=seed)[
+                "expected"
+            ].sum()
+            for seed in range(n_seeds)
+        ]
+        for n_paths, n_seeds in ((1, 60), (60, 10))
+    )
+    error = np.hypot(np.std(one) / np.sqrt(60), np.std(many) / np.sqrt(10))
+    assert abs(np.mean(one) - np.mean(many)) < 4.0 * error
+
+
 def test_drawn_futures_are_counted_on_a_bar(remembering, monkeypatch, capsys):
     model, X, y, memory = remembering
     monkeypatch.setattr("boostr.estimators._paths._BLOCK", 50)

@@ -234,3 +234,26 @@ def test_intervals_cover_counts_of_frailties_that_drift():
     table = model.forecast(X, y, 100.0).sort_values("id")
     is_covered = (table["lower"] <= ahead) & (ahead <= table["upper"])
     assert 0.87 < is_covered.mean() < 0.93  # 0.83 if frailties were known as well as now
+
+
+@pytest.mark.parametrize("half_life", [10.0, 15.0, np.inf])
+def test_nothing_falls_as_the_time_ahead_gets_longer(plain, half_life):
+    model, X, y = plain
+    drifts = drifting(model, half_life)
+    lengths = np.array([5.0, 20.0, 60.0, 120.0, 200.0])
+    tables = [drifts.forecast(X, y, length).sort_values("id") for length in lengths]
+    chances = np.stack([table["probability"] for table in tables])
+    assert (np.diff(chances, axis=0) >= 0.0).all()
+    band = drifts.predict_band(X, END + lengths[::-1], y=y)
+    for bound in (band.lower, band.upper):
+        assert (np.diff(bound[:, ::-1], axis=1) >= 0.0).all()
+
+
+def test_half_of_next_events_have_come_by_their_median(plain):
+    model, X, y = plain
+    drifts = drifting(model, 10.0)
+    medians = drifts.predict_next_event(X, y)
+    some = np.isfinite(medians)
+    assert some.mean() > 0.5
+    table = drifts.forecast(X[some], y[some], medians[some])
+    assert_allclose(table["probability"], 0.5, rtol=0.02)

@@ -1,7 +1,10 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories, load
 from boostr._forecasting.frailty import Frailties
@@ -276,10 +279,16 @@ def test_individuals_that_never_have_events_are_drawn_without_any(remembering, m
     def draw_some(self, rng):
         drawn = draw(self, rng)
         drawn[:N] = 0.0
-        drawn[N : N + 3] = 1e-320
+        drawn[N : N + 2] = 1e-320
+        drawn[N + 2 : N + 3] = 3e-308
         return drawn
 
     monkeypatch.setattr(Frailties, "draw", draw_some)
+    dear = y._with(costs=np.full(len(y.times), 10.0), has_costs=True)
+    costly = clone(model).fit(X, dear, memory(dear, dear.end))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        costly.simulate(X, 2, dear, **asked)
     paths = model.simulate(X, 2, y, **asked)
     assert not paths.n_events[: N + 3].any()
     assert paths.n_events[N + 3 :].any()

@@ -16,11 +16,11 @@ from boostr._kernels.frailty import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data._flat import offsets_of
 
-__all__ = ["Exposure", "cut_at_events", "measure_exposure"]
+__all__ = ["ExposedWindows", "cut_at_events", "measure_exposure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exposure:
+class ExposedWindows:
     """Windows of individuals in pieces, and a factor of the time in each."""
 
     start: FloatArray  # (k,)
@@ -48,7 +48,7 @@ def cut_at_events(pieces: Pieces, owner: AnyArray, times: FloatArray) -> Pieces:
     return Pieces(pieces.owner[piece[some]], starts[some], stops[some])
 
 
-def measure_exposure(histories: Histories, law: FrailtyLaw) -> Exposure:
+def measure_exposure(histories: Histories, law: FrailtyLaw) -> ExposedWindows:
     """Return the exposure of individuals whose pieces are cut at their events."""
     pieces, n = histories.pieces, len(histories)
     offsets = _offsets(pieces.owner, n)
@@ -67,7 +67,7 @@ def measure_exposure(histories: Histories, law: FrailtyLaw) -> Exposure:
         LEAST_FADE,
         means,
     )
-    return Exposure(pieces.start, pieces.stop, offsets, means)
+    return ExposedWindows(pieces.start, pieces.stop, offsets, means)
 
 
 def _offsets(owner: AnyArray, n: int) -> OffsetArray:

@@ -62,12 +62,15 @@ class FrailtyLaw:
         """Return the factor by which frailties are less known over a time ahead than now.
 
         While means stay, frailties drift as fast as knowledge fades: after a time ``s`` the
-        variance is ``1 + fading * s`` times that now. Frailties at two times have the
-        variance at the earlier one in common, on average over all pairs that after a third
-        of the time. Drifts end where nothing more is forgotten.
+        variance is ``1 + fading * s`` times that now, until nothing more is forgotten.
+        Frailties at two times have the variance at the earlier one in common: this is the
+        average over all pairs of times, that after a third of a time not too long.
         """
-        drift = np.minimum(self.fading * length, -np.log(LEAST_FADE))
-        return np.asarray(1.0 + drift / 3.0)
+        end = -np.log(LEAST_FADE)  # of drifts, in units of 1 / fading
+        passed = self.fading * length
+        share = end / np.maximum(passed, end)  # of the time ahead
+        shared = np.minimum(passed, end) * (1.0 - share + share**2 / 3.0)
+        return np.asarray(1.0 + shared)
 
     @property
     def cell(self) -> float:

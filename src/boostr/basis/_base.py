@@ -165,7 +165,11 @@ class Basis(Protocol):
 def exposed_moments(
     basis: FittedBasis, events: ClockedEvents, loss: Loss
 ) -> tuple[FloatArray, FloatArray]:
-    """Return b and H of functions of time, on time that may count by factors."""
+    """Return b and H of functions of time.
+
+    Where time counts by factors, which only the intensity loss knows, H is the sum of that
+    of every window.
+    """
     linear, quadratic = basis.moments(events, loss)
     if events.window_exposure is None:
         return linear, quadratic

@@ -60,7 +60,7 @@ class Panel:
         if not isinstance(Z, Trajectories):
             hint = "Trajectories.from_long and Trajectories.from_flat make one."
             if callable(Z):
-                hint = "Z(y, until) makes one; fit, forecast and simulate take functions."
+                hint = "Z(y, until) makes one; BoostR.fit and forecasts take functions."
             raise SensorTypeError(
                 f"`Z` must be a Trajectories, but it is a {type(Z).__name__}.\n\n"
                 f"Hint: {hint}"

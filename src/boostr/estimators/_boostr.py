@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.cohort import LocalCohort
-from boostr._forecasting.exposure import Exposure
+from boostr._forecasting.exposure import ExposedWindows
 from boostr.basis import Basis
 from boostr.data import (
     Panel,
@@ -125,7 +125,7 @@ default="constant"
     n_jobs : int or None, default=None
         Threads; all of them by default. Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar with the validation loss.
+        1 shows a progress bar with the validation loss, and one over drawn futures.
     warm_start : bool, default=False
         Whether another `fit` to the same data keeps the trees there are and adds those that
         are missing to `n_estimators`; with `validation=None` only. With the same seed the
@@ -317,8 +317,8 @@ default="constant"
             Sensors of the same individuals, matched with `y` by id; by position where
             there are no ids. Sensors that follow from the events, such as the time since
             the last one, come as a function ``Z(y, until)`` of histories and of the times
-            to reach, as in `forecast`: their effects are then learned beside frailties,
-            which takes four fits.
+            to reach, as in `forecast`; it is also called without any events. Intensities
+            are then learned beside frailties, in up to four fits.
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
         checkpoint : str or path, default=None
@@ -343,7 +343,7 @@ default="constant"
         Z: Trajectories | ScannedTrajectories | None,
         sample_weight: ArrayLike | None,
         checkpoint: str | os.PathLike[str] | None,
-        exposure: Exposure | None = None,
+        exposure: ExposedWindows | None = None,
     ) -> Self:
         """Learn the trees on time that may count by what was known of frailties."""
         earlier = EarlierTrees.take(self)

@@ -171,15 +171,15 @@ class Forecaster(FuturePredictor):
         check_calibration(intervals, stop - present.now, Z, own_history=own_history)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(outlook.expect_by_fold(stop))
-        expected = outlook.expect(stop)
-        counts = outlook.count(expected, frailties, stop)
-        occurring = outlook.occur(expected, frailties, stop)
         if callable(present.sensors):
             rng = make_generator(random_state)
             n_paths = check_whole(n_paths, "n_paths")
-            occurring = count_paths(self, outlook, present, stop, n_paths, rng)
-            ratio = outlook.costs.mean / outlook.costs.unit
-            counts = Counts(occurring.mean * ratio, occurring.dispersion)
+            occurring = count_paths(self, outlook, present, stop, frailties, n_paths, rng)
+            counts = outlook.count_drawn(occurring, frailties, stop)
+        else:
+            expected = outlook.expect(stop)
+            occurring = outlook.occur(expected, frailties)
+            counts = outlook.count(expected, frailties, stop)
         lower, upper = outlook.costs.interval(counts, chosen)
         columns = {
             "expected": counts.mean * outlook.costs.unit,

@@ -24,6 +24,9 @@ def make_band(
     expected, lower, upper = (
         np.stack(parts, axis=1) for parts in zip(*columns, strict=True)
     )
+    order = np.argsort(times, kind="stable")
+    for bound in (lower, upper):  # numbers of events so far do not fall
+        bound[:, order] = np.maximum.accumulate(bound[:, order], axis=1)
     return CurveBand(times, expected, lower, upper, level)
 
 

@@ -203,7 +203,7 @@ def sum_pieces(
     pieces: Pieces,
     costs: Costs,
 ) -> Histories:
-    """Return the same in pieces that are cut already."""
+    """Return events and expectations of individuals, in pieces that are cut already."""
     expected = expect(pieces.owner, pieces.start, pieces.stop) / costs.unit
     return Histories(
         entry,

@@ -4,9 +4,9 @@ Who has had many events shows it on such sensors: because events bring events, o
 has a high frailty. Sensors that are learned first explain the differences between
 individuals as well, which then go on to grow in forecasts. So the frailties of a model
 without these sensors come first: time counts by what was known of them at it, and sensors
-explain what is left. Frailties are then fitted anew, and sensors once more. Of that model
-and the one whose sensors came first, the more likely one stays: where events do bring
-events, the latter is.
+explain what is left. Frailties are then fitted anew, and sensors once more. Of these models
+and the one whose sensors came first, the most likely stays: where events do bring events
+that is the latter.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from boostr._forecasting.exposure import Exposure, cut_at_events, measure_exposure
+from boostr._forecasting.exposure import ExposedWindows, cut_at_events, measure_exposure
 from boostr._forecasting.frailty import FrailtyLaw, cut_windows, log_likelihood
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
 from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces
@@ -30,7 +30,7 @@ from boostr.estimators._outlook import HistorySensors, call_sensors
 from boostr.estimators._progress import forget, forget_if_interrupted
 from boostr.estimators._sensors import split_panel
 from boostr.estimators._training_data import TrainingData
-from boostr.exceptions import InvalidParameterError, TargetTypeError
+from boostr.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from boostr.estimators._boostr import BoostR
@@ -65,14 +65,16 @@ def fit_in_turn(
 
 def _find_best(fits: _Fits, shown: Trajectories, others: Trajectories | None) -> BoostR:
     """Fit sensors before frailties and after them; return the most likely model."""
-    earlier, data = fits.run(others), fits.read(others)
-    candidates = [fits.run(shown)]
-    if earlier.loss == "intensity" and earlier.frailty_variance_ > 0.0:
-        for _ in range(_N_TURNS):
-            earlier = fits.run(shown, _expose(earlier, data))
-            data = fits.read(shown)
-            candidates.append(earlier)
-    data = fits.read(shown)
+    plain = fits.run(shown)
+    if plain.loss != "intensity":
+        return plain  # the cumulative loss knows no factors of time
+    earlier, before = fits.run(others), fits.read(others)
+    if earlier.frailty_variance_ == 0.0:
+        return plain
+    candidates, data = [plain], fits.read(shown)
+    for _ in range(_N_TURNS):
+        earlier, before = fits.run(shown, _expose(earlier, before)), data
+        candidates.append(earlier)
     return max(candidates, key=lambda candidate: _judge(candidate, data))
 
 
@@ -96,7 +98,9 @@ class _Fits:
         self._checkpoint = checkpoint
         self._n_done = 0
 
-    def run(self, sensors: Trajectories | None, exposure: Exposure | None = None) -> BoostR:
+    def run(
+        self, sensors: Trajectories | None, exposure: ExposedWindows | None = None
+    ) -> BoostR:
         """Return a model fitted to sensors, on time that counts by an exposure."""
         path = None
         if self._checkpoint is not None:
@@ -115,18 +119,13 @@ class _Fits:
 
 def _check_use(model: BoostR, y: object) -> RecurrentEvents:
     """Return the histories; refuse what several fits cannot do."""
-    if not isinstance(y, RecurrentEvents):
-        raise TargetTypeError(
-            "Where `Z` is a function, `y` must be a RecurrentEvents, but it is a "
-            f"{type(y).__name__}.\n\nHint: RecurrentEvents.from_long reads files, too."
-        )
     if model.warm_start:
         raise InvalidParameterError(
             "`warm_start` adds trees to a model, but where `Z` is a function several are "
             "fitted and one stays.\n\nHint: warm_start=False, or pass the sensors "
             "themselves, Z(y, y.end)."
         )
-    return y
+    return check_target(y)
 
 
 def _call(Z: HistorySensors, y: RecurrentEvents) -> Trajectories:
@@ -147,15 +146,18 @@ def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | N
     others = [
         name
         for place, name in enumerate(shown.names)
-        if shown.categories[place] == quiet.categories[place]
+        if name in quiet.names
+        and shown.categories[place] == quiet.categories[quiet.names.index(name)]
         and np.array_equal(
-            both.values[place], both.values[n_sensors + place], equal_nan=True
+            both.values[place],
+            both.values[n_sensors + quiet.names.index(name)],
+            equal_nan=True,
         )
     ]
     return shown.select(others) if others else None
 
 
-def _expose(model: BoostR, data: TrainingData) -> Exposure:
+def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
     """Return time that counts by what was known of frailties at it."""
     theta = model._coefficients(data.features)
     left_out = model.out_of_fold_coefficients_
@@ -187,7 +189,8 @@ def _judge(model: BoostR, data: TrainingData) -> float:
     length = float(weights[owners_of(events.window_offsets)] @ windows)
     least = _LEAST_RATE * float(of_owner @ events.costs) / length
     amounts = of_owner * histories.event_weights
-    return likelihood + float(amounts @ np.log(np.maximum(rates, least)))
+    some = amounts > 0.0
+    return likelihood + float(amounts[some] @ np.log(np.maximum(rates, least)[some]))
 
 
 def _law(model: BoostR) -> FrailtyLaw:

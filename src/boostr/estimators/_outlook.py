@@ -214,10 +214,21 @@ class Outlook:
         ahead = self.drift(frailties, stop)
         return Counts(expected * ahead.mean / self.costs.unit, ahead.dispersion)
 
-    def occur(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
-        """Return counts of events, whatever they cost."""
-        ahead = self.drift(frailties, stop)
-        return Counts(expected * ahead.mean / self.costs.mean, ahead.dispersion)
+    def count_drawn(
+        self, occurring: Counts, frailties: Frailties, stop: FloatArray
+    ) -> Counts:
+        """Return the same where counts of events are known from drawn futures."""
+        drifted = self.drift(frailties, stop).dispersion - frailties.dispersion
+        ratio = self.costs.mean / self.costs.unit
+        return Counts(occurring.mean * ratio, occurring.dispersion + drifted)
+
+    def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
+        """Return counts of events, whatever they cost, for frailties as they are now.
+
+        The first events tell whether there are some at all, and they come before frailties
+        have moved far; so said, chances never fall as the time ahead gets longer.
+        """
+        return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
 
     def wait(self, share: float, frailties: Frailties) -> FloatArray:
         """Return the time until a share of next events has happened, or infinity."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import Frailties
 from boostr._forecasting.waiting import find_times
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr._validation import first_few
@@ -71,23 +72,26 @@ def count_paths(
     outlook: Outlook,
     present: Present,
     stop: FloatArray,
+    frailties: Frailties,
     n_paths: int,
     rng: np.random.Generator,
 ) -> Counts:
-    """Return counts with the mean and the variance of drawn futures.
+    """Return counts of events from now to a time, as drawn futures have them.
 
     The expected number is that of frailty times exposure. It comes from the frailty's mean,
     which is known, and from how exposure goes with the frailties drawn: it has no error
-    where events do not change the sensors.
+    where events do not change the sensors. Dispersions are those of the numbers drawn.
     """
     rows = np.repeat(outlook.rows, n_paths)
-    frailties = outlook.drift(outlook.frailties(outlook.expect_by_fold(stop)), stop)
     drawn = frailties.take(rows).draw(rng)
     _, offsets, exposure = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
     exposure, drawn = exposure.reshape(-1, n_paths), drawn.reshape(-1, n_paths)
-    shift = drawn - drawn.mean(axis=1, keepdims=True)
-    together = (shift * exposure).sum(axis=1) / max(n_paths - 1, 1)
-    expected = np.maximum(frailties.mean * exposure.mean(axis=1) + together, 0.0)
+    if n_paths == 1:
+        expected = (drawn * exposure)[:, 0]
+    else:
+        shift = drawn - drawn.mean(axis=1, keepdims=True)
+        together = (shift * exposure).sum(axis=1) / (n_paths - 1)
+        expected = np.maximum(frailties.mean * exposure.mean(axis=1) + together, 0.0)
     counts = np.diff(offsets).reshape(-1, n_paths)
     mean = counts.mean(axis=1)
     excess = np.maximum(counts.var(axis=1) - mean, 0.0)
@@ -224,7 +228,8 @@ class _Turns:
         start = self._last[going]
         begin = read(everybody, start)
         most = np.maximum(read(everybody, stop) - begin, 0.0) / self._mean_cost
-        targets = begin + waits * self._mean_cost
+        with np.errstate(over="ignore"):
+            targets = begin + waits * self._mean_cost
         times = find_times(read, everybody, targets, start, stop)
         return times, np.where(np.isfinite(times), np.minimum(waits, most), most)
 

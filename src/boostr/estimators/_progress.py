@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
@@ -88,11 +90,14 @@ class Progress:
 
 @contextmanager
 def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int], object]]:
-    """Yield what is to be told how many more of ``n`` are done; a bar, if it is shown."""
-    if not is_shown:
+    """Yield what is to be told how many more of ``n`` are done; a bar, if it is shown.
+
+    Without tqdm nothing is shown: who uses a model need not have what training had.
+    """
+    if not is_shown or find_spec("tqdm") is None:
         yield lambda n_more: None
         return
-    tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
+    tqdm = importlib.import_module("tqdm.auto")
     with tqdm.tqdm(total=n, unit=f" {unit}", mininterval=0.2) as bar:
         yield bar.update
 

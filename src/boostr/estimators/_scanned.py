@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._engine.suffstats import SufficientStats
-from boostr._forecasting.exposure import Exposure
+from boostr._forecasting.exposure import ExposedWindows
 from boostr._tables.tables import check_one_row_each
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr._validation import check_ids_match, check_weights
@@ -148,7 +148,7 @@ def prepare(
     data: TrainingData | ScannedData,
     n_threads: int,
     progress: Progress,
-    exposure: Exposure | None = None,
+    exposure: ExposedWindows | None = None,
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics.
 

@@ -11,7 +11,7 @@ import numpy as np
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
-from boostr._forecasting.exposure import Exposure
+from boostr._forecasting.exposure import ExposedWindows
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -60,11 +60,11 @@ class Plan:
         events: RecurrentEvents,
         sensors: Trajectories | None,
         weights: FloatArray | None = None,
-        exposure: Exposure | None = None,
+        exposure: ExposedWindows | None = None,
     ) -> SufficientStats:
         """Return the statistics of any individuals; weights of 1 may be left out.
 
-        With an exposure for a loss of intensities and a basis with sensors alone.
+        An exposure needs a loss of intensities and a basis with sensors.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
@@ -75,7 +75,7 @@ class Plan:
         _check_finite(stats)
         return stats
 
-    def _expose(self, clocked: ClockedEvents, exposure: Exposure) -> ClockedEvents:
+    def _expose(self, clocked: ClockedEvents, exposure: ExposedWindows) -> ClockedEvents:
         """Return histories in whose windows time counts by factors."""
         return replace(
             clocked,
@@ -107,7 +107,7 @@ class Prepared:
 
 
 def compute_statistics(
-    params: Mapping[str, Any], data: TrainingData, exposure: Exposure | None = None
+    params: Mapping[str, Any], data: TrainingData, exposure: ExposedWindows | None = None
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
     pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))

@@ -50,7 +50,7 @@ class Risk:
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
             expected=counts.mean * outlook.costs.unit,
-            probability=outlook.occur(ahead, frailties, stop).exceed(1),
+            probability=outlook.occur(ahead, frailties).exceed(1),
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties),
