@@ -1,7 +1,7 @@
 """Sensors that follow from the events: forecasts where these bring events, and where not.
 
     python -m benchmarks.own_past
-    python -m benchmarks.own_past --clock calendar
+    python -m benchmarks.own_past --clock calendar --kinds "contagion,soon again"
     python -m benchmarks.own_past --quick
 
 Simulated individuals with a rate that depends on the time since the last event, or on the
@@ -47,18 +47,16 @@ class Kind:
 
 
 KINDS = {
-    "frailties alone": Kind(lambda since, lately: 0.05 + 0.0 * since, 1.0),
-    "events bring events": Kind(
-        lambda since, lately: 0.02 + 0.03 * np.minimum(lately, 5), 0.0
-    ),
-    "the same, and frailties": Kind(
+    "frailties": Kind(lambda since, lately: 0.05 + 0.0 * since, 1.0),
+    "contagion": Kind(lambda since, lately: 0.02 + 0.03 * np.minimum(lately, 5), 0.0),
+    "contagion and frailties": Kind(
         lambda since, lately: 0.02 + 0.02 * np.minimum(lately, 5), 0.5
     ),
     "soon again": Kind(lambda since, lately: 0.03 * (1 + 4 * np.exp(-since / 5)), 0.0),
-    "the same, frailties": Kind(
+    "soon again and frailties": Kind(
         lambda since, lately: 0.03 * (1 + 4 * np.exp(-since / 5)), 1.0
     ),
-    "not so soon, frailties": Kind(
+    "not so soon and frailties": Kind(
         lambda since, lately: 0.05 * np.minimum(since / 20, 2), 1.0
     ),
 }
@@ -114,11 +112,13 @@ def main() -> None:
     parser.add_argument("--individuals", type=int, default=600)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--clock", choices=CLOCKS, default=CLOCKS[0])
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     n, repetitions = (100, 1) if asked.quick else (asked.individuals, asked.repetitions)
     rows = []
-    for name, kind in KINDS.items():
+    for name in asked.kinds.split(","):
+        kind = KINDS[name]
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(repetitions):
             y, later = draw(kind, n, seed)
