@@ -62,6 +62,17 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
     assert "goes on from here" in result.stderr
 
 
+def test_an_interrupt_that_a_library_made_an_error_of_is_one(run, monkeypatch, tmp_path):
+    def interrupt(part, work):
+        message = "kernel could not be loaded"
+        raise RuntimeError(message) from KeyboardInterrupt()
+
+    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
+    assert result.exit_code == 130
+    assert "Stopped." in result.stderr
+
+
 def test_help_has_an_example_of_every_command(run):
     from boostr.cli._app import app
 

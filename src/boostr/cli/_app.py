@@ -40,12 +40,12 @@ def _messages() -> Iterator[None]:
         yield
     except BrokenPipeError:  # whoever reads the output has had enough
         raise
-    except KeyboardInterrupt as error:
-        typer.echo("Stopped.", err=True)
-        raise typer.Exit(code=130) from error
     except (typer.Exit, typer.Abort):
         raise
     except BaseException as error:
+        if _is_interrupt(error):
+            typer.echo("Stopped.", err=True)
+            raise typer.Exit(code=130) from error
         told = _tell(error)
         if told is None or _TRACEBACK in os.environ:
             raise
@@ -54,6 +54,14 @@ def _messages() -> Iterator[None]:
 
 
 _TRACEBACK = "BOOSTR_TRACEBACK"
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Tell whether the user stopped the run, also where a library made an error of it."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _tell(error: BaseException) -> tuple[str, int] | None:
