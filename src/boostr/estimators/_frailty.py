@@ -32,6 +32,7 @@ __all__ = [
     "Costs",
     "Seen",
     "find_cell",
+    "law_of",
     "learn_frailty",
     "relative_variance",
     "score_halves",
@@ -116,6 +117,11 @@ class Seen:
         totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
         variance = relative_variance(curves, totals)
         return cls(data, theta, costs, curves, cell, histories, variance)
+
+
+def law_of(model: Any) -> FrailtyLaw:
+    """Return how the frailties of a fitted model are spread, and how they fade."""
+    return FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
 
 
 def find_cell(events: RecurrentEvents) -> float:

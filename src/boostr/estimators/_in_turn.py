@@ -21,14 +21,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from boostr._forecasting.exposure import ExposedWindows, cut_at_events, measure_exposure
-from boostr._forecasting.frailty import FrailtyLaw, cut_windows, log_likelihood
+from boostr._forecasting.frailty import cut_windows, log_likelihood
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
-from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces
+from boostr.estimators._frailty import Costs, Seen, find_cell, law_of, sum_pieces
 from boostr.estimators._outlook import HistorySensors, call_sensors
 from boostr.estimators._progress import forget, forget_if_interrupted
-from boostr.estimators._sensors import split_panel
 from boostr.estimators._training_data import TrainingData
 from boostr.exceptions import InvalidParameterError
 
@@ -53,7 +52,6 @@ def fit_in_turn(
     histories = _check_use(model, y)
     forget(model)
     shown = _call(Z, histories)
-    split_panel(X, shown, histories)  # before the first fit, which may not look at all
     others = _select_others(shown, _call(Z, _without_events(histories)))
     with forget_if_interrupted(model):
         fits = _Fits(model, X, histories, sample_weight, checkpoint)
@@ -171,7 +169,7 @@ def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
     pieces = cut_at_events(pieces, events.event_owner, events.times)
     rows, costs = np.arange(len(events)), Costs.of(events)
     histories = sum_pieces(curves.expect, events, rows, events.start, pieces, costs)
-    return measure_exposure(histories, _law(model))
+    return measure_exposure(histories, law_of(model))
 
 
 def _judge(model: BoostR, data: TrainingData) -> float:
@@ -180,7 +178,7 @@ def _judge(model: BoostR, data: TrainingData) -> float:
     seen = Seen.of(model, data, None if theta is None else theta[data.is_used])
     weights, histories = seen.data.weights, seen.histories
     likelihood = log_likelihood(
-        histories, seen.cell, _law(model), seen.model_variance, weights
+        histories, seen.cell, law_of(model), seen.model_variance, weights
     )
     clock, events = model.clock_, seen.data.events
     rates = seen.curves.average.slopes_at(events.event_owner, clock.read(events.times))
@@ -191,7 +189,3 @@ def _judge(model: BoostR, data: TrainingData) -> float:
     amounts = of_owner * histories.event_weights
     some = amounts > 0.0
     return likelihood + float(amounts[some] @ np.log(np.maximum(rates, least)[some]))
-
-
-def _law(model: BoostR) -> FrailtyLaw:
-    return FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)

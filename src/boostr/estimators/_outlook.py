@@ -19,7 +19,7 @@ from boostr.data._clip import clip, clip_sensors, read_times
 from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
 from boostr.estimators._folds import Expect, FoldCurves
-from boostr.estimators._frailty import Costs, relative_variance, sum_histories
+from boostr.estimators._frailty import Costs, law_of, relative_variance, sum_histories
 from boostr.estimators._sensors import split_panel
 from boostr.exceptions import (
     InvalidEventsError,
@@ -272,8 +272,7 @@ def look_ahead(
     features, used = model._check_input(present.table, sensors)
     curves = FoldCurves(model, features, used, theta)
     costs = Costs(*model.cost_moments_.tolist())
-    law = FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
-    return Outlook(curves, present, law, costs, reach, own_history)
+    return Outlook(curves, present, law_of(model), costs, reach, own_history)
 
 
 def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> None:

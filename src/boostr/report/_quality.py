@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from boostr._forecasting.frailty import FrailtyLaw, sum_by_owner
+from boostr._forecasting.frailty import sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
-from boostr.estimators._frailty import Costs, score_halves, some_of
+from boostr.estimators._frailty import Costs, law_of, score_halves, some_of
 from boostr.estimators._outlook import Present, look_ahead
 from boostr.exceptions import BoostrError
 from boostr.metrics import (
@@ -134,7 +134,7 @@ def is_training_data(model: Any, fleet: Fleet) -> bool:
         sensors,
         theta[known],
         y,
-        FrailtyLaw(model.frailty_variance_, model.frailty_half_life_),
+        law_of(model),
         Costs(*model.cost_moments_.tolist()),
     )
     return scores.shape == model.forecast_scores_.shape and np.allclose(
