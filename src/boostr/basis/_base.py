@@ -17,6 +17,7 @@ __all__ = [
     "ClockedPaths",
     "FittedBasis",
     "Loss",
+    "find_linear_term",
     "require_paths",
 ]
 
@@ -160,6 +161,12 @@ class Basis(Protocol):
     def place(self, events: ClockedEvents, loss: Loss) -> FittedBasis:
         """Place knots for the given data, or say why family and loss do not go together."""
         ...
+
+
+def find_linear_term(basis: object) -> int | None:
+    """Return the term that is the clock's own time, if there is one."""
+    exponents = list(getattr(basis, "exponents", ()))
+    return exponents.index(1.0) if 1.0 in exponents else None
 
 
 def exposed_moments(

@@ -25,6 +25,7 @@ from boostr.estimators._forecast import Forecaster
 from boostr.estimators._frailty import learn_frailty
 from boostr.estimators._in_turn import fit_in_turn
 from boostr.estimators._learning import Pace, learn_trees
+from boostr.estimators._link import fit_link
 from boostr.estimators._outlook import HistorySensors
 from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget, forget_if_interrupted
@@ -366,9 +367,12 @@ default="constant"
             trained = learn_trees(vars(self), plan, prepared.problem, cohort, pace, earlier)
             results = describe_results(plan, prepared.pool, mapper, trained, cohort)
             self.__dict__.update(results)
-            theta = self.out_of_fold_coefficients_ = data.spread(trained.out_of_fold)
-            theta = None if theta is None else theta[few.is_used]
-            self.__dict__.update(learn_frailty(self, few, theta))
+            theta = data.spread(trained.out_of_fold)
+            some = None if theta is None else theta[few.is_used]
+            self.ensemble_, level = fit_link(self.ensemble_, few, some, vars(self))
+            self.out_of_fold_coefficients_ = None if theta is None else level * theta
+            some = None if some is None else level * some
+            self.__dict__.update(learn_frailty(self, few, some))
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from boostr._engine.curves import MonotoneCurves
-from boostr._engine.ensemble import Ensemble
-from boostr._engine.path_curves import PathCurves
+from boostr._engine.ensemble import Curves, Ensemble
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
@@ -31,8 +29,6 @@ from boostr.estimators._sensors import (
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["CurvePredictor", "use_threads"]
-
-Curves = MonotoneCurves | PathCurves
 
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
