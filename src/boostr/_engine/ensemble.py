@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -104,6 +105,12 @@ class Ensemble:
         if monotone and self.floor is not None:
             return PositiveCurves(self.basis, theta, ends[0], ends[1], self.floor)
         return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
+
+    def on_clock(self, clock: Clock) -> Ensemble:
+        """Return the ensemble on another clock; its trees are not packed anew."""
+        other = copy.copy(self)
+        object.__setattr__(other, "clock", clock)
+        return other
 
     def scaled(self, factor: float) -> Ensemble:
         """Return the ensemble with all rates, and the floor, multiplied by a factor."""

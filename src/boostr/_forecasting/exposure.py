@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._forecasting.frailty import LEAST_FADE, FrailtyLaw, Histories, Pieces
+from boostr._forecasting.frailty import FrailtyLaw, Histories, Pieces
 from boostr._kernels.frailty import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data._flat import offsets_of
@@ -64,7 +64,7 @@ def measure_exposure(histories: Histories, law: FrailtyLaw) -> ExposedWindows:
         histories.entry,
         law.variance,
         law.fading,
-        LEAST_FADE,
+        law.least_prior,
         means,
     )
     return ExposedWindows(pieces.start, pieces.stop, offsets, means)

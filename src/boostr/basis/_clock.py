@@ -11,13 +11,21 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, RiskTable
 
-__all__ = ["CalendarClock", "Clock", "OperationalClock"]
+__all__ = [
+    "RECENT_EVENTS",
+    "RECENT_SHARE",
+    "CalendarClock",
+    "Clock",
+    "OperationalClock",
+    "fit_fall",
+]
 
 _MAX_KNOTS = 64
 _N_TENTHS = 10  # of the time axis, at whose ends there are knots as well
 _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
 _FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
-_ENOUGH = 30  # events that tell the recent rate
+RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
+RECENT_EVENTS = 30  # that tell it
 _N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
 _TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
 _CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
@@ -219,28 +227,36 @@ class _PooledHistories:
         In the last tenth of the time axis, or since so many events as tell a rate.
         """
         paid = self._times[self._costs > 0.0]
-        since = (1.0 - 1.0 / _N_TENTHS) * self.end
-        if np.sum(paid > since) < _ENOUGH:
-            since = float(paid[-_ENOUGH - 1]) if len(paid) > _ENOUGH else 0.0
+        since = (1.0 - RECENT_SHARE) * self.end
+        if np.sum(paid > since) < RECENT_EVENTS:
+            since = float(paid[-RECENT_EVENTS - 1]) if len(paid) > RECENT_EVENTS else 0.0
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 
     def fall(self) -> float:
         """Return the exponent of a clearly falling rate, 0 for any other."""
         edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
-        rates, counts = self.rates(edges)
-        some = (counts > 0.0) & (rates > 0.0)
-        if some.sum() < 3:
-            return 0.0
-        log_times = np.log(0.5 * (edges[1:] + edges[:-1]))[some]
-        log_rates, counts = np.log(rates[some]), counts[some]
-        log_times = log_times - np.average(log_times, weights=counts)
-        curvature = float(counts @ log_times**2)
-        slope = float(counts @ (log_times * log_rates)) / curvature
-        rest = log_rates - np.average(log_rates, weights=counts) - slope * log_times
-        spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
-        is_clear = slope < -_CLEAR * np.sqrt(spread / curvature)
-        return max(slope, _STEEPEST) if is_clear else 0.0
+        return fit_fall(edges, *self.rates(edges))
+
+
+def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
+    """Return the exponent of a clearly falling rate, 0 for any other.
+
+    ``edges`` are times from the origin, between which there were ``counts`` of events at
+    ``rates``. A rise is not taken as a trend: it would go on for ever.
+    """
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
+    if some.sum() < 3:
+        return 0.0
+    log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
+    log_times = log_times - np.average(log_times, weights=counts)
+    curvature = float(counts @ log_times**2)
+    slope = float(counts @ (log_times * log_rates)) / curvature
+    rest = log_rates - np.average(log_rates, weights=counts) - slope * log_times
+    spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
+    is_clear = slope < -_CLEAR * np.sqrt(spread / curvature)
+    return max(slope, _STEEPEST) if is_clear else 0.0
 
 
 class _Ramp:

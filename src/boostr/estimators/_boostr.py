@@ -21,11 +21,10 @@ from boostr.data import (
 )
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
+from boostr.estimators._finish import finish_fit
 from boostr.estimators._forecast import Forecaster
-from boostr.estimators._frailty import learn_frailty
 from boostr.estimators._in_turn import fit_in_turn
 from boostr.estimators._learning import Pace, learn_trees
-from boostr.estimators._link import fit_link
 from boostr.estimators._outlook import HistorySensors
 from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget, forget_if_interrupted
@@ -121,6 +120,10 @@ default="constant"
     monotone : bool, default=True
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
+    n_origins : int, default=5
+        Number of earlier dates from which forecasts are tried out in `fit`: their errors
+        make the intervals of totals, see `forecast_fleet`. 0 saves the time; intervals
+        then rest on errors that are usual elsewhere.
     random_state : int, RandomState or None, default=None
         Seed of folds, subsamples and random thresholds.
     n_jobs : int or None, default=None
@@ -211,6 +214,7 @@ default="constant"
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotone: bool = True,
+        n_origins: int = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -240,6 +244,7 @@ default="constant"
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotone = monotone
+        self.n_origins = n_origins
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -369,10 +374,8 @@ default="constant"
             self.__dict__.update(results)
             theta = data.spread(trained.out_of_fold)
             some = None if theta is None else theta[few.is_used]
-            self.ensemble_, level = fit_link(self.ensemble_, few, some, vars(self))
-            self.out_of_fold_coefficients_ = None if theta is None else level * theta
-            some = None if some is None else level * some
-            self.__dict__.update(learn_frailty(self, few, some))
+            progress.announce("forecasts")
+            finish_fit(self, few, some, theta)
         return self
 
     def __sklearn_tags__(self) -> Any:

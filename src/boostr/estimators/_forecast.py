@@ -170,7 +170,7 @@ class Forecaster(FuturePredictor):
         present, stop = self._present(X, y, horizon, Z, future, now)
         check_calibration(intervals, stop - present.now, Z, own_history=own_history)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         if callable(present.sensors):
             rng = make_generator(random_state)
             n_paths = check_whole(n_paths, "n_paths")
@@ -191,7 +191,7 @@ class Forecaster(FuturePredictor):
                 f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
                 for share in np.atleast_1d(quantiles)
             },
-            "frailty": frailties.mean,
+            "frailty": frailties.mean / outlook.level,
         }
         return make_forecast_table(X, present, columns)
 
@@ -232,13 +232,13 @@ class Forecaster(FuturePredictor):
             )
         present, stop = self._present(X, y, horizon, Z, future, now)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        by_fold = outlook.expect_by_fold(stop)
-        frailties = outlook.frailties(by_fold)
-        counts = outlook.count(outlook.expect(stop), frailties, stop)
+        frailties = outlook.frailties(stop)
+        ahead = outlook.law.frailty.ahead(frailties, stop - present.now)
         unit = outlook.costs.unit
-        total = float(counts.mean.sum())
-        excess = float(np.sum(counts.dispersion * counts.mean**2))
-        excess += outlook.shared_variance(stop, by_fold) / unit**2
+        means = outlook.expect(stop) * ahead.mean / unit
+        total = float(means.sum())
+        excess = float(np.sum(ahead.dispersion * means**2))
+        excess += outlook.shared_variance(stop, total * unit) / unit**2
         dispersion = excess / total**2 if total > 0.0 else 0.0
         fleet = Counts(np.array([total]), np.array([dispersion]))
         lower, upper = outlook.costs.interval(fleet, level)
@@ -291,7 +291,7 @@ class Forecaster(FuturePredictor):
             )
         present, stop = self._present(X, y, horizon, Z, future, now)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         reasons = explain(
             self,
             present.table,
@@ -332,7 +332,7 @@ class Forecaster(FuturePredictor):
         check_is_fitted(self)
         present, stop = self._present(X, y, None, Z, future, now)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         shares = [check_share(share) for share in np.atleast_1d(quantiles)]
         waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
         return waits[:, 0] if np.ndim(quantiles) == 0 else waits

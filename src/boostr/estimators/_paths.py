@@ -42,7 +42,7 @@ def draw_histories(
 ) -> RecurrentEvents:
     """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
     rows = np.repeat(outlook.rows, n_paths)
-    frailties = outlook.drift(outlook.frailties(outlook.expect_by_fold(stop)), stop)
+    frailties = outlook.drift(outlook.frailties(stop), stop)
     drawn = frailties.take(rows).draw(rng)
     if callable(present.sensors):
         times, offsets, _ = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
