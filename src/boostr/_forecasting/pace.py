@@ -132,8 +132,14 @@ def fit_pace(
     late = pieces.after(since)
     recent = float(weighted[events.times > since].sum()) + _PRIOR
     recent /= float((weights * frailty)[late.owner] @ expect(late)) + _PRIOR
-    ahead = Pace(np.append(pace.begins, end), np.append(factors, recent))
-    return PacedClock(_turn(clock, ahead, events.times, amounts), ahead), variance
+    begins = np.append(pace.begins, end)
+    slope, recent = _find_fall(clock, begins, factors, events.times, weighted) or (
+        0.0,
+        recent,
+    )
+    if isinstance(clock, OperationalClock):
+        clock = replace(clock, last_slope=1.0 + slope)
+    return PacedClock(clock, Pace(begins, np.append(factors, recent))), variance
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:
@@ -156,11 +162,17 @@ def _find_recent(times: FloatArray, start: float, end: float) -> float:
     return float(ordered[-RECENT_EVENTS - 1]) if len(ordered) > RECENT_EVENTS else start
 
 
-def _turn(clock: Clock, pace: Pace, times: FloatArray, amounts: FloatArray) -> Clock:
-    """Return the clock with the trend, after its end, of the rates at this pace."""
-    if not isinstance(clock, OperationalClock):
-        return clock
-    edges = pace.begins
-    rates = pace.factors[:-1] * np.diff(clock.read(edges)) / np.diff(edges)
+def _find_fall(
+    clock: Clock,
+    edges: FloatArray,
+    factors: FloatArray,
+    times: FloatArray,
+    amounts: FloatArray,
+) -> tuple[float, float] | None:
+    """Return how rates at this pace fall in the end, if they do, and the factor there."""
+    if not isinstance(clock, OperationalClock) or clock.last_rate is None:
+        return None
+    rates = factors * np.diff(clock.read(edges)) / np.diff(edges)
     counts = np.histogram(times, edges, weights=amounts)[0]
-    return replace(clock, last_slope=1.0 + fit_fall(edges - clock.origin, rates, counts))
+    found = fit_fall(edges - clock.origin, rates, counts)
+    return None if found is None else (found[0], found[1] / clock.last_rate)

@@ -93,7 +93,8 @@ class OperationalClock:
         pooled = _PooledHistories(events, weights, origin)
         since, rate = pooled.recent()
         knots = _place_knots(times - origin, mean, since, pooled, rate)
-        clock = cls._through(origin, *knots, 1.0 + pooled.fall(), rate)
+        slope, rate = pooled.fall() or (0.0, rate)
+        clock = cls._through(origin, *knots, 1.0 + slope, rate)
         for _ in range(_N_ROUNDS):
             clock = cls._through(
                 origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
@@ -233,14 +234,16 @@ class _PooledHistories:
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 
-    def fall(self) -> float:
-        """Return the exponent of a clearly falling rate, 0 for any other."""
+    def fall(self) -> tuple[float, float] | None:
+        """Return the exponent and the last value of a clearly falling rate."""
         edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
         return fit_fall(edges, *self.rates(edges))
 
 
-def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
-    """Return the exponent of a clearly falling rate, 0 for any other.
+def fit_fall(
+    edges: FloatArray, rates: FloatArray, counts: FloatArray
+) -> tuple[float, float] | None:
+    """Return the exponent and the last value of a clearly falling rate, None of others.
 
     ``edges`` are times from the origin, between which there were ``counts`` of events at
     ``rates``. A rise is not taken as a trend: it would go on for ever.
@@ -248,15 +251,17 @@ def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
     middle = 0.5 * (edges[1:] + edges[:-1])
     some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
     if some.sum() < 3:
-        return 0.0
+        return None
     log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
-    log_times = log_times - np.average(log_times, weights=counts)
-    curvature = float(counts @ log_times**2)
-    slope = float(counts @ (log_times * log_rates)) / curvature
-    rest = log_rates - np.average(log_rates, weights=counts) - slope * log_times
+    centre, level = (np.average(x, weights=counts) for x in (log_times, log_rates))
+    curvature = float(counts @ (log_times - centre) ** 2)
+    slope = float(counts @ ((log_times - centre) * log_rates)) / curvature
+    rest = log_rates - level - slope * (log_times - centre)
     spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
-    is_clear = slope < -_CLEAR * np.sqrt(spread / curvature)
-    return max(slope, _STEEPEST) if is_clear else 0.0
+    if slope > -_CLEAR * np.sqrt(spread / curvature):
+        return None
+    last = level + slope * (np.log(edges[-1]) - centre)
+    return max(slope, _STEEPEST), float(np.exp(last))
 
 
 class _Ramp:

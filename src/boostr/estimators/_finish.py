@@ -20,7 +20,7 @@ from boostr.estimators._frailty import (
     sum_histories,
 )
 from boostr.estimators._link import fit_link
-from boostr.estimators._rolling import find_lead, measure_level, roll_back
+from boostr.estimators._rolling import find_lead, make_shock, measure_level, roll_back
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["finish_fit"]
@@ -84,8 +84,8 @@ def _learn_law(
         # The last lead of such histories has more events than any other: it tells nothing.
         return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))
     level = measure_level(seen, frailty, lead)
-    shock = roll_back(model, seen, frailty, lead, model.n_origins)
-    return ForecastLaw(frailty, paced, level, shock)
+    tried = roll_back(model, seen, frailty, lead, model.n_origins)
+    return ForecastLaw(frailty, paced, level, make_shock(lead, tried))
 
 
 def _cut_last_part(seen: Seen) -> Ahead:

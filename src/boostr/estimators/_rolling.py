@@ -7,11 +7,13 @@ training, since learning them anew for each date would take as long as the train
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import FrailtyLaw
 from boostr._forecasting.pace import Pace, PacedClock, fit_pace
 from boostr._typing import FloatArray
@@ -22,15 +24,13 @@ from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import Shock
 from boostr.estimators._frailty import Seen, count_after, sum_histories
 
-if TYPE_CHECKING:
-    from boostr.estimators._out_of_fold import OutOfFoldPredictor
-
-__all__ = ["find_lead", "measure_level", "roll_back"]
+__all__ = ["find_lead", "make_shock", "measure_level", "roll_back"]
 
 _LEADS = 10  # in the time axis
+_LEAST_MEAN = 1e-12  # of a number of events
 _LEAST = 10  # individuals, and events, that a date needs before it
 _PRIOR = 5.0  # events, as many as expected, beside those that tell the level
-_TRUST = 0.5  # power to which the level of the last lead is believed to go on
+_TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
 
 
 def find_lead(seen: Seen) -> float:
@@ -42,30 +42,65 @@ def find_lead(seen: Seen) -> float:
 def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
     """Return the level of events in the last lead, over what was expected.
 
-    Levels wander, and return: half of the difference, on the scale of logarithms, is what
-    goes on.
+    Levels wander, and return: a third of the difference, on the scale of logarithms, is
+    what goes on.
     """
-    expected, came, _ = _forecast(seen, law, seen.data.events.end - lead)
-    return float(((came + _PRIOR) / (expected + _PRIOR)) ** _TRUST)
+    last = _forecast(seen, law, seen.data.events.end - lead)
+    ratio = (last.total(last.came) + _PRIOR) / (last.total(last.expected) + _PRIOR)
+    return float(ratio**_TRUST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """What was expected of individuals over a time, and what came."""
+
+    expected: FloatArray  # (n,)
+    dispersion: FloatArray  # (n,)
+    came: FloatArray  # (n,)
+    weights: FloatArray  # (n,) 0 for those who were not there
+
+    def total(self, values: FloatArray) -> float:
+        """Return the weighted sum of values of individuals."""
+        return float(self.weights @ values)
+
+    def scaled(self, level: float) -> Forecast:
+        """Return the forecast with all expected numbers multiplied by a factor."""
+        return replace(self, expected=level * self.expected)
+
+    @property
+    def error(self) -> tuple[float, float]:
+        """Logarithm of what came over what was expected in total, and its chance variance."""
+        expected = self.total(self.expected) + 0.5
+        variance = self.total(self.expected + self.dispersion * self.expected**2)
+        return float(
+            np.log((self.total(self.came) + 0.5) / expected)
+        ), variance / expected**2
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of what came, up to what no forecast changes."""
+        counts = Counts(np.maximum(self.expected, _LEAST_MEAN), self.dispersion)
+        return self.total(counts.log_likelihood(self.came))
 
 
 def roll_back(
-    model: OutOfFoldPredictor, seen: Seen, law: FrailtyLaw, lead: float, n_dates: int
-) -> Shock:
-    """Return the errors of totals that forecasts from earlier dates would have had."""
-    errors = []
-    for place in range(1, n_dates + 1):
-        error = _roll_back_once(model, seen, law, lead, place)
-        if error is not None:
-            errors.append(error)
-    table = np.array(errors).reshape(-1, 2)
+    model: Any, seen: Seen, law: FrailtyLaw, lead: float, n_dates: int
+) -> list[Forecast]:
+    """Return forecasts over a lead from earlier dates, the latest first."""
+    made = (_roll_back_once(model, seen, law, lead, place + 1) for place in range(n_dates))
+    return [forecast for forecast in made if forecast is not None]
+
+
+def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
+    """Return the errors of totals that forecasts had."""
+    table = np.array([forecast.error for forecast in forecasts]).reshape(-1, 2)
     return Shock(lead, table[:, 0].copy(), table[:, 1].copy())
 
 
 def _roll_back_once(
-    model: OutOfFoldPredictor, seen: Seen, law: FrailtyLaw, lead: float, place: int
-) -> tuple[float, float] | None:
-    """Return the logarithm of what came over what was forecast, and its chance variance."""
+    model: Any, seen: Seen, law: FrailtyLaw, lead: float, place: int
+) -> Forecast | None:
+    """Forecast over a lead from so many leads ago; None if too little was known then."""
     data = seen.data
     now = data.events.end - place * lead
     known, rows = clip(data.events, np.full(len(data), -np.inf), now)
@@ -79,23 +114,14 @@ def _roll_back_once(
     clock = _clock_then(model.clock_, known, part.weights)
     bare = PacedClock(clock, Pace.even())
     curves = FoldCurves(model, part.features, sensors, theta, bare)
-    amounts = known.costs / seen.costs.unit
-    paced, _ = fit_pace(
-        clock, curves.average.values_at, known, amounts, part.weights, seen.costs.unit
-    )
-    then = replace(
-        seen,
-        data=replace(part, events=known, sensors=sensors),
-        theta=theta,
-        curves=FoldCurves(model, part.features, sensors, theta, paced),
-    )
+    amounts, unit = known.costs / seen.costs.unit, seen.costs.unit
+    each = curves.average.values_at
+    paced, _ = fit_pace(clock, each, known, amounts, part.weights, unit)
+    curves = FoldCurves(model, part.features, sensors, theta, paced)
+    then = Seen(replace(part, events=known, sensors=sensors), theta, seen.costs, curves)
     level = measure_level(then, law, lead)
     ahead = replace(then, data=part)
-    expected, came, chance = _forecast(ahead, law, now[rows], now[rows] + lead)
-    expected, chance = level * expected, level**2 * chance + level * expected
-    if expected <= 0.0:
-        return None
-    return float(np.log((came + 0.5) / (expected + 0.5))), chance / (expected + 0.5) ** 2
+    return _forecast(ahead, law, now[rows], now[rows] + lead).scaled(level)
 
 
 def _clock_then(clock: Clock, known: RecurrentEvents, weights: FloatArray) -> Clock:
@@ -107,10 +133,10 @@ def _clock_then(clock: Clock, known: RecurrentEvents, weights: FloatArray) -> Cl
 
 def _forecast(
     seen: Seen, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
-) -> tuple[float, float, float]:
-    """Return totals expected and seen after a time, and the excess of their variance.
+) -> Forecast:
+    """Forecast what comes after a time, while individuals are observed.
 
-    Of those who were observed before it, while they are observed after it.
+    Of those who were observed before it; they count by their weights, others by 0.
     """
     data, costs, curves = seen.data, seen.costs, seen.curves
     events = data.events
@@ -119,7 +145,5 @@ def _forecast(
     histories = sum_histories(curves.expect, before, rows, entry, law.cell, costs)
     frailties = law.posterior(histories, now, np.zeros(len(events)))
     expected, came, _ = count_after(curves, events, now, costs, stop)
-    expected = expected * frailties.mean
     weights = np.where(now > events.start, data.weights, 0.0)
-    excess = float(weights @ (frailties.dispersion * expected**2))
-    return float(weights @ expected), float(weights @ came), excess
+    return Forecast(expected * frailties.mean, frailties.dispersion, came, weights)
