@@ -16,6 +16,7 @@ from boostr.basis import (
     FittedSensorBasis,
     Loss,
 )
+from boostr.basis._base import exposed_moments
 from boostr.data import RecurrentEvents, Trajectories
 
 __all__ = [
@@ -120,7 +121,10 @@ def compute_suffstats(
     weights: FloatArray | None = None,
 ) -> SufficientStats:
     """Compute the statistics of all individuals in closed form."""
-    linear, quadratic = basis.moments(events, loss)
+    if isinstance(basis, FittedSensorBasis):
+        linear, quadratic = basis.moments(events, loss)
+    else:
+        linear, quadratic = exposed_moments(basis, events, loss)
     if weights is not None:
         linear *= weights[:, None]
         quadratic *= weights[:, None]

@@ -14,9 +14,11 @@ import numpy as np
 from boostr._forecasting.frailty import LEAST_FADE, FrailtyLaw, Histories, Pieces
 from boostr._kernels.frailty import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data._flat import offsets_of
+from boostr.data import RecurrentEvents
+from boostr.data._exposure import Exposure
+from boostr.data._flat import offsets_of, owners_of
 
-__all__ = ["ExposedWindows", "cut_at_events", "measure_exposure"]
+__all__ = ["ExposedWindows", "cut_at_events", "expose_windows", "measure_exposure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +29,25 @@ class ExposedWindows:
     stop: FloatArray  # (k,)
     offsets: OffsetArray  # (n + 1,) where the pieces of every individual begin
     factors: FloatArray  # (k,)
+
+
+def expose_windows(
+    events: RecurrentEvents, exposure: Exposure, earlier: ExposedWindows | None = None
+) -> ExposedWindows:
+    """Return windows cut where exposures change, with these as factors.
+
+    Windows that have factors already are cut further, and the two are multiplied.
+    """
+    start, stop, offsets = events.window_start, events.window_stop, events.window_offsets
+    if earlier is not None:
+        start, stop, offsets = earlier.start, earlier.stop, earlier.offsets
+    owner = owners_of(offsets)
+    parts = exposure.cut(owner, start, stop)
+    factors = parts.factor
+    if earlier is not None:
+        factors = factors * earlier.factors[parts.window]
+    offsets = _offsets(parts.owner, len(exposure))
+    return ExposedWindows(parts.start, parts.stop, offsets, factors)
 
 
 def cut_at_events(pieces: Pieces, owner: AnyArray, times: FloatArray) -> Pieces:

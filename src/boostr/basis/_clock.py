@@ -179,9 +179,7 @@ def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> fl
 
 def _expect(table: RiskTable, mean: FloatArray) -> FloatArray:
     """Return what was expected of each individual while it was observed."""
-    so_far = np.concatenate([[0.0], mean])
-    rises = so_far[table.leave] - so_far[table.enter]
-    return np.bincount(table.window_owner, rises, len(table.weight)).astype(np.float64)
+    return table.expect(mean)
 
 
 def _excess_variance(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boostr._engine.exposed_curves import UnitCurves, expose
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
+from boostr.data._exposure import Exposure
 
 if TYPE_CHECKING:
-    from boostr.estimators._curves import Curves
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
 __all__ = ["Expect", "FoldCurves", "jackknife_variance"]
@@ -37,16 +38,22 @@ class FoldCurves:
         features: FloatArray,
         sensors: Trajectories | None = None,
         theta: FloatArray | None = None,
+        exposure: Exposure | None = None,
     ) -> None:
         thetas = _fold_coefficients(model, features)
         if theta is None:
             theta = np.mean(thetas, axis=0)
         self.theta = theta
         self.clock: Clock = model.clock_
-        self.average: Curves = model._curves(theta, sensors)
+        self.exposure = exposure
+        self.unit: UnitCurves = model._curves(theta, sensors)
+        self.average: UnitCurves = expose(self.unit, exposure, self.clock)
         # Straight sums of the trees: a single fold need not be monotone.
         self._folds = [
-            model.ensemble_.curves(one, sensors, monotone=False) for one in thetas
+            expose(
+                model.ensemble_.curves(one, sensors, monotone=False), exposure, self.clock
+            )
+            for one in thetas
         ]
         self._n_left_out = min(model.n_folds, len(thetas)) - 1
         self._other_clocks = model.clock_variants_
@@ -73,7 +80,10 @@ class FoldCurves:
 
     def by_clock(self) -> list[Expect]:
         """Return how the model expects events on clocks of other individuals."""
-        return [partial(_expect, self.average, clock) for clock in self._other_clocks]
+        return [
+            partial(_expect, expose(self.unit, self.exposure, clock), clock)
+            for clock in self._other_clocks
+        ]
 
     def variance(self, by_fold: FloatArray) -> FloatArray:
         """Return the variance of averages over the folds; 0 with a single model."""
@@ -101,7 +111,7 @@ def jackknife_variance(without: FloatArray, n_groups: int) -> float:
 
 
 def _expect(
-    curves: Curves,
+    curves: UnitCurves,
     clock: Clock,
     rows: PositionArray,
     start: FloatArray,

@@ -108,7 +108,7 @@ class Seen:
             theta = theta[known]
         data = data.take(known)
         events = data.events
-        curves = FoldCurves(model, data.features, data.sensors, theta)
+        curves = FoldCurves(model, data.features, data.sensors, theta, events.exposure)
         cell = find_cell(events)
         rows = np.arange(len(events))
         histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
@@ -178,7 +178,7 @@ def score_halves(
     middle = 0.5 * (events.start + events.end)
     if sensors is not None:
         sensors = clip_sensors(sensors, middle)
-    curves = FoldCurves(model, features, sensors, theta)
+    curves = FoldCurves(model, features, sensors, theta, events.exposure)
     scores = score_windows(curves, events, middle, law, costs)
     return np.sort(scores[~np.isnan(scores)])
 

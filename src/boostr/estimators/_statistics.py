@@ -11,7 +11,7 @@ import numpy as np
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
-from boostr._forecasting.exposure import ExposedWindows
+from boostr._forecasting.exposure import ExposedWindows, expose_windows
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -19,10 +19,13 @@ from boostr.basis import (
     ClockedEvents,
     FittedBasis,
     FittedSensorBasis,
+    Loss,
     OperationalClock,
     SensorBasis,
 )
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._exposure import Exposure
+from boostr.data._flat import owners_of
 from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis
 from boostr.estimators._training_data import TrainingData, find_step
@@ -54,6 +57,7 @@ class Plan:
     horizon: float  # the last end of follow-up
     basis: FittedBasis | FittedSensorBasis
     params: Mapping[str, Any]  # of the estimator, those that matter here
+    mean_exposure: float = 1.0  # of individuals while they are observed
 
     def compute(
         self,
@@ -64,14 +68,21 @@ class Plan:
     ) -> SufficientStats:
         """Return the statistics of any individuals; weights of 1 may be left out.
 
-        An exposure needs a loss of intensities and a basis with sensors.
+        An ``exposure`` by frailties needs a loss of intensities; that of the histories
+        comes to it as a factor.
         """
+        own = events.exposure
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
+            if own is not None and not own.is_constant:
+                _check_loss(self.params["loss"])
+                exposure = expose_windows(events, own, exposure)
             if exposure is not None:
                 clocked = self._expose(clocked, exposure)
             loss = self.params["loss"]
             stats = compute_suffstats(clocked, self.basis, loss, weights)
+            if own is not None and own.is_constant:
+                stats = _scale(stats, own.values[:, None], loss)
         _check_finite(stats)
         return stats
 
@@ -88,11 +99,14 @@ class Plan:
     def state_problem(self, total: Total) -> LeafProblem:
         """Return what is solved in leaves; ``total`` sums over all individuals."""
         horizon = float(self.clock.read(np.array([self.horizon]))[0])
-        settings = (self.params["loss"], horizon, self.params["gamma2"])
+        loss = self.params["loss"]
+        # An imaginary individual has the average exposure.
+        amount = self.mean_exposure if loss == "intensity" else self.mean_exposure**2
+        settings = (loss, horizon, self.params["gamma2"])
         if isinstance(self.basis, FittedSensorBasis):
             penalty = self.params["sensor_penalty"]
-            return sensor_problem(self.basis, total, *settings, penalty)
-        return time_problem(self.basis, *settings)
+            return sensor_problem(self.basis, total, *settings, penalty, amount)
+        return time_problem(self.basis, *settings, amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +169,7 @@ def plan_statistics(
         extent.stop,
         basis,
         {name: params[name] for name in known},
+        _average_exposure(pool),
     )
 
 
@@ -169,7 +184,47 @@ def _place_sensors(
 ) -> FittedSensorBasis:
     baseline = resolve_baseline(params["baseline"])
     family = SensorBasis(params["n_knots"], params["spline_order"], baseline)
-    return family.place(clocked, params["loss"], few.uneven_weights, extent.ranges)
+    weights = few.uneven_weights
+    if few.events.exposure is not None:
+        weights = few.weights * _mean_exposures(few.events, few.events.exposure)
+    return family.place(clocked, params["loss"], weights, extent.ranges)
+
+
+def _average_exposure(data: TrainingData) -> float:
+    """Return the exposure of individuals, averaged over the time under observation."""
+    events = data.events
+    if events.exposure is None:
+        return 1.0
+    means = _mean_exposures(events, events.exposure)
+    return float(np.average(means, weights=data.weights * events.follow_up))
+
+
+def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
+    """Return the exposure of each individual, averaged over its time under observation."""
+    if exposure.is_constant:
+        return exposure.values
+    owner = owners_of(events.window_offsets)
+    total = exposure.total(owner, events.window_start, events.window_stop)
+    return np.asarray(total / events.follow_up)
+
+
+def _scale(stats: SufficientStats, exposure: FloatArray, loss: Loss) -> SufficientStats:
+    """Return statistics of individuals whose exposures do not change in time.
+
+    The rate is the exposure times that of a unit: its square in the cumulative loss comes
+    with the square of the exposure, in the loss of intensities with the exposed time.
+    """
+    if loss == "intensity":
+        return SufficientStats(stats.linear, stats.quadratic * exposure)
+    return SufficientStats(stats.linear * exposure, stats.quadratic * exposure**2)
+
+
+def _check_loss(loss: Loss) -> None:
+    if loss != "intensity":
+        raise InvalidEventsError(
+            "With the cumulative loss exposures must not change in time, but these do.\n\n"
+            'Hint: loss="intensity" takes any; y.with_exposure takes one number each.'
+        )
 
 
 def _check_finite(stats: SufficientStats) -> None:
