@@ -15,10 +15,9 @@ from boostr._forecasting.frailty import LEAST_FADE, FrailtyLaw, Histories, Piece
 from boostr._kernels.frailty import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
-from boostr.data._exposure import Exposure
 from boostr.data._flat import offsets_of, owners_of
 
-__all__ = ["ExposedWindows", "cut_at_events", "expose_windows", "measure_exposure"]
+__all__ = ["ExposedWindows", "cut_at_events", "measure_exposure", "multiply_exposure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,23 +30,19 @@ class ExposedWindows:
     factors: FloatArray  # (k,)
 
 
-def expose_windows(
-    events: RecurrentEvents, exposure: Exposure, earlier: ExposedWindows | None = None
-) -> ExposedWindows:
-    """Return windows cut where exposures change, with these as factors.
+def multiply_exposure(windows: ExposedWindows, events: RecurrentEvents) -> ExposedWindows:
+    """Return the windows with factors that are multiplied by exposures.
 
-    Windows that have factors already are cut further, and the two are multiplied.
+    Those that do not change in time are factors of whole individuals, and left to them.
     """
-    start, stop, offsets = events.window_start, events.window_stop, events.window_offsets
-    if earlier is not None:
-        start, stop, offsets = earlier.start, earlier.stop, earlier.offsets
-    owner = owners_of(offsets)
-    parts = exposure.cut(owner, start, stop)
-    factors = parts.factor
-    if earlier is not None:
-        factors = factors * earlier.factors[parts.window]
-    offsets = _offsets(parts.owner, len(exposure))
-    return ExposedWindows(parts.start, parts.stop, offsets, factors)
+    own = events.exposure
+    if own is None or own.is_constant:
+        return windows
+    parts = own.cut(owners_of(windows.offsets), windows.start, windows.stop)
+    factors = windows.factors[parts.window] * parts.factor
+    return ExposedWindows(
+        parts.start, parts.stop, _offsets(parts.owner, len(events)), factors
+    )
 
 
 def cut_at_events(pieces: Pieces, owner: AnyArray, times: FloatArray) -> Pieces:

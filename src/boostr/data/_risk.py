@@ -64,6 +64,8 @@ class RiskTable:
         arrivals = np.bincount(self.enter, weight, n_cells)
         departures = np.bincount(self.leave, weight, n_cells)
         sums = np.asarray(np.cumsum(arrivals - departures)[:-1], dtype=np.float64)
+        if np.all(self.exposure == 1.0):
+            return sums
         least = np.min(weight, initial=np.inf, where=weight > 0.0)
         return np.where(sums < 0.5 * least, least, sums)  # below is zero and rounding
 

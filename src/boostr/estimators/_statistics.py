@@ -11,7 +11,7 @@ import numpy as np
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
-from boostr._forecasting.exposure import ExposedWindows, expose_windows
+from boostr._forecasting.exposure import ExposedWindows, multiply_exposure
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -19,7 +19,6 @@ from boostr.basis import (
     ClockedEvents,
     FittedBasis,
     FittedSensorBasis,
-    Loss,
     OperationalClock,
     SensorBasis,
 )
@@ -71,18 +70,12 @@ class Plan:
         An ``exposure`` by frailties needs a loss of intensities; that of the histories
         comes to it as a factor.
         """
-        own = events.exposure
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
-            if own is not None and not own.is_constant:
-                _check_loss(self.params["loss"])
-                exposure = expose_windows(events, own, exposure)
             if exposure is not None:
-                clocked = self._expose(clocked, exposure)
+                clocked = self._expose(clocked, multiply_exposure(exposure, events))
             loss = self.params["loss"]
             stats = compute_suffstats(clocked, self.basis, loss, weights)
-            if own is not None and own.is_constant:
-                stats = _scale(stats, own.values[:, None], loss)
         _check_finite(stats)
         return stats
 
@@ -206,25 +199,6 @@ def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
     owner = owners_of(events.window_offsets)
     total = exposure.total(owner, events.window_start, events.window_stop)
     return np.asarray(total / events.follow_up)
-
-
-def _scale(stats: SufficientStats, exposure: FloatArray, loss: Loss) -> SufficientStats:
-    """Return statistics of individuals whose exposures do not change in time.
-
-    The rate is the exposure times that of a unit: its square in the cumulative loss comes
-    with the square of the exposure, in the loss of intensities with the exposed time.
-    """
-    if loss == "intensity":
-        return SufficientStats(stats.linear, stats.quadratic * exposure)
-    return SufficientStats(stats.linear * exposure, stats.quadratic * exposure**2)
-
-
-def _check_loss(loss: Loss) -> None:
-    if loss != "intensity":
-        raise InvalidEventsError(
-            "With the cumulative loss exposures must not change in time, but these do.\n\n"
-            'Hint: loss="intensity" takes any; y.with_exposure takes one number each.'
-        )
 
 
 def _check_finite(stats: SufficientStats) -> None:
