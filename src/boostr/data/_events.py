@@ -83,7 +83,7 @@ class RecurrentEvents(EventScans, EventContainer):
     """
 
     @classmethod
-    def from_long(
+    def from_long(  # noqa: PLR0913 - all but the first five are by name
         cls,
         df: Any,
         id: str,
@@ -161,7 +161,7 @@ class RecurrentEvents(EventScans, EventContainer):
         return y.with_exposure(exposure)
 
     @classmethod
-    def from_start_stop(
+    def from_start_stop(  # noqa: PLR0913 - all but the first six are by name
         cls,
         df: Any,
         id: str,

@@ -407,8 +407,9 @@ default="constant"
 
 def _expose(y: Any, exposure: Any) -> RecurrentEvents | ScannedEvents:
     """Return histories, in memory or in files, with exposures."""
-    target: Any = y if isinstance(y, ScannedEvents) else check_target(y)
-    return target.with_exposure(exposure)  # type: ignore[no-any-return]
+    if isinstance(y, ScannedEvents):
+        return y.with_exposure(exposure)
+    return check_target(y).with_exposure(exposure)
 
 
 register_estimator(BoostR)

@@ -117,9 +117,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"
                 "Hint: predict_cumulative(X, times) predicts at several."
             )
-        return self.predict_cumulative(
-            X, times, Z, hold_last=hold_last, exposure=exposure
-        )[:, 0]
+        return self.predict_cumulative(X, times, Z, hold_last=hold_last, exposure=exposure)[
+            :, 0
+        ]
 
     def predict_cumulative(
         self,

@@ -22,8 +22,8 @@ def check_exposure_fits(model: Any, y: RecurrentEvents) -> None:
     if y.exposure is not None:
         refuse_exposure()
     raise InvalidEventsError(
-        "This model was fitted with exposures and predicts events per unit of exposure, but "
-        "the histories have none.\n\nHint: y.with_exposure(exposure), in the unit of "
+        "This model was fitted with exposures and predicts events per unit of exposure, "
+        "but the histories have none.\n\nHint: y.with_exposure(exposure), in the unit of "
         "training."
     )
 

@@ -199,7 +199,7 @@ class Forecaster(FuturePredictor):
         }
         return make_forecast_table(X, present, columns)
 
-    def forecast_fleet(
+    def forecast_fleet(  # noqa: PLR0913 - all but the first six are by name
         self,
         X: Any,
         y: RecurrentEvents | None = None,

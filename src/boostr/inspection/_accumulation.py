@@ -65,9 +65,7 @@ class Asked:
         before = curve.values_at(rows, clock.read(self.start))
         return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
 
-    def _read_exposed(
-        self, curve: Curves, clock: Clock, exposure: Exposure
-    ) -> FloatArray:
+    def _read_exposed(self, curve: Curves, clock: Clock, exposure: Exposure) -> FloatArray:
         """Return the counts of one curve for individuals with exposures, (n, m)."""
 
         def read(rows: PositionArray, times: FloatArray) -> FloatArray:

@@ -149,7 +149,7 @@ def _check_whole(
     y = fleet.y[rows]
     sensors = None if fleet.sensors is None else fleet.sensors[rows]
     own = None if theta is None else theta[rows]
-    curves = FoldCurves(model, fleet.features[rows], sensors, own)
+    curves = FoldCurves(model, fleet.features[rows], sensors, own, y.exposure)
     owner = owners_of(y.window_offsets)
     expected = curves.expect(owner, y.window_start, y.window_stop)
     expected = sum_by_owner(owner, expected, len(y))
