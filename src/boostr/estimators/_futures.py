@@ -202,7 +202,7 @@ class FuturePredictor(OutOfFoldPredictor):
         Z: Any,
         future: Any,
         now: Any,
-        exposure: Any,
+        exposure: Any = None,
     ) -> tuple[Present, FloatArray]:
         """Return who is asked about, and until when."""
         present = Present.read(X, y, Z, future, now, exposure)
