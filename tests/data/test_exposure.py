@@ -58,6 +58,13 @@ def test_one_number_is_that_of_all(y):
     assert_array_equal(y.with_exposure(2.5).exposure.values, [2.5, 2.5, 2.5])
 
 
+def test_exposures_of_other_histories_are_taken_as_they_are(y, series):
+    exposed = y.with_exposure(series)
+    assert y.with_exposure(exposed.exposure).equals(exposed)
+    with pytest.raises(InvalidParameterError, match="of the 3 individuals"):
+        y.with_exposure(exposed[:2].exposure)
+
+
 def test_none_takes_exposures_away(y):
     assert y.with_exposure(2.5).with_exposure(None).equals(y)
 

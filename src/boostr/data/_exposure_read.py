@@ -32,6 +32,8 @@ _UNIT_HINT = "an exposure is a length, a number of beds or seats, or of flights 
 
 def read_exposure(y: EventContainer | ScannedEvents, given: Any) -> Exposure:
     """Return the exposures of individuals with histories, in their order."""
+    if isinstance(given, Exposure):
+        return _check_as_many(given, len(y))
     if isinstance(given, PathContainer):
         _check_clock(given, y)
         return _read_sensor(given.align(y.ids) if y.has_ids else given, y.ids)
@@ -43,8 +45,10 @@ def read_new_exposure(given: Any, n: int, index: Any = None) -> Exposure | None:
 
     ``index`` has the labels of their features, if a table from pandas has them.
     """
-    if given is None or isinstance(given, Exposure):
-        return given
+    if given is None:
+        return None
+    if isinstance(given, Exposure):
+        return _check_as_many(given, n)
     ids = np.arange(n) if index is None else np.asarray(index)
     if isinstance(given, PathContainer):
         is_known = given.has_ids and set(given.ids.tolist()) >= set(ids.tolist())
@@ -120,6 +124,16 @@ def _look_up(numbers: Mapping[Any, Any], ids: AnyArray) -> list[Any]:
             f"have none (ids {first_few(missing)}).\n\nHint: {_UNIT_HINT}"
         )
     return [numbers[id_] for id_ in asked]
+
+
+def _check_as_many(exposure: Exposure, n: int) -> Exposure:
+    """Return exposures of other histories, which must be as many."""
+    if len(exposure) != n:
+        raise InvalidParameterError(
+            f"`exposure` must be of the {n} individuals asked for, but it is of "
+            f"{len(exposure)}.\n\nHint: y[rows].exposure takes those of some."
+        )
+    return exposure
 
 
 def _read_numbers(given: Any, ids: AnyArray) -> Exposure:
