@@ -65,6 +65,7 @@ class ClockedEvents:
     paths: ClockedPaths | None = None  # of the sensors, where there are any
     has_late_starts: bool = False  # of individuals elsewhere, whom these stand for
     window_exposure: FloatArray | None = None  # (n_windows,) factors of time, 1 by default
+    amounts: FloatArray | None = None  # (n,) exposures that do not change, 1 by default
 
     def __len__(self) -> int:
         return len(self.window_offsets) - 1
@@ -88,6 +89,7 @@ class ClockedEvents:
             window_exposure=(
                 None if self.window_exposure is None else self.window_exposure[windows]
             ),
+            amounts=None if self.amounts is None else self.amounts[block],
         )
 
     @property

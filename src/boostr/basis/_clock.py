@@ -10,6 +10,7 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, RiskTable
+from boostr.data._exposure import exposed_windows
 
 __all__ = [
     "RECENT_EVENTS",
@@ -182,10 +183,11 @@ class _PooledHistories:
     """Events and time under observation of all individuals together."""
 
     def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
-        owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
+        windows = exposed_windows(events)
+        amounts = weights[windows.owner] * windows.factor
         self.end = float(events.window_stop.max()) - origin
-        self._enter = _Ramp(events.window_start - origin, weights[owner])
-        self._leave = _Ramp(events.window_stop - origin, weights[owner])
+        self._enter = _Ramp(windows.start - origin, amounts)
+        self._leave = _Ramp(windows.stop - origin, amounts)
         order = np.argsort(events.times, kind="stable")
         self._times = events.times[order] - origin
         self._costs = (events.costs * weights[events.event_owner])[order]

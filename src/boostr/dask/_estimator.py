@@ -154,6 +154,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         event: str,
         cost: str | None = None,
         weight: str | None = None,
+        exposure: str | None = None,
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
@@ -179,6 +180,9 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             Names of columns; `cost` may be left out.
         weight : str, default=None
             Column of `X` with how much each individual counts; 0 leaves it out.
+        exposure : str, default=None
+            Column of `X` with what the number of events is proportional to, as in
+            `boostr.RecurrentEvents.with_exposure`; it is no feature.
         start, unit, origin
             As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
         sensor_options : mapping, default=None
@@ -204,7 +208,16 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         """
         client = find_client(client)
         roles = Roles(
-            id, time, event, cost, weight, start, unit, origin, dict(sensor_options or {})
+            id,
+            time,
+            event,
+            cost,
+            weight,
+            start,
+            unit,
+            origin,
+            dict(sensor_options or {}),
+            exposure,
         )
         model = self._check(roles)
         forget(self)

@@ -18,6 +18,7 @@ from boostr.data import (
     ScannedEvents,
     ScannedTrajectories,
     Trajectories,
+    check_target,
 )
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
@@ -164,8 +165,9 @@ default="constant"
         The fitted clock.
     horizon_ : float
         Last end of follow-up in training.
-    time_unit_, time_origin_, has_costs_
-        Unit and origin of time, where `y` has them, and whether its events have costs.
+    time_unit_, time_origin_, has_costs_, has_exposure_
+        Unit and origin of time, where `y` has them, and whether its events have costs and
+        its individuals exposures.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (p,)
@@ -308,6 +310,7 @@ default="constant"
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        exposure: Any = None,
     ) -> Self:
         """Learn the trees.
 
@@ -331,6 +334,9 @@ default="constant"
             A file for the trees on the way, every few seconds. The same call, after it was
             stopped, goes on from there and ends with the same model to the bit. Several
             files with numbers at the end, where `Z` is a function.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            What the number of events is proportional to, such as the length of a pipe or
+            flights a day; short for ``y.with_exposure(exposure)``.
 
         Returns
         -------
@@ -338,6 +344,8 @@ default="constant"
             The fitted estimator itself.
         """
         check_params(self.get_params(deep=False))
+        if exposure is not None:
+            y = _expose(y, exposure)
         if callable(Z):
             return fit_in_turn(self, X, y, Z, sample_weight, checkpoint)
         return self._fit(X, y, Z, sample_weight, checkpoint)
@@ -402,6 +410,13 @@ default="constant"
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
         return check_data(table, self.encoder_, y, sensors, sample_weight)
+
+
+def _expose(y: Any, exposure: Any) -> RecurrentEvents | ScannedEvents:
+    """Return histories, in memory or in files, with exposures."""
+    if isinstance(y, ScannedEvents):
+        return y.with_exposure(exposure)
+    return check_target(y).with_exposure(exposure)
 
 
 register_estimator(BoostR)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boostr._engine.exposed_curves import UnitCurves, expose
 from boostr._forecasting.pace import PacedClock
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
+from boostr.data._exposure import Exposure
 
 if TYPE_CHECKING:
-    from boostr.estimators._curves import Curves
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
 __all__ = ["Expect", "FoldCurves", "jackknife_variance"]
@@ -39,20 +40,29 @@ class FoldCurves:
         sensors: Trajectories | None = None,
         theta: FloatArray | None = None,
         paced: PacedClock | None = None,
+        exposure: Exposure | None = None,
     ) -> None:
         self.theta = model._coefficients(features) if theta is None else theta
         self.clock: Clock = model.clock_ if paced is None else paced.clock
         ensemble = model.ensemble_.on_clock(self.clock)
-        self.average: Curves = ensemble.curves(self.theta, sensors, monotone=model.monotone)
+        self.unit: UnitCurves = ensemble.curves(
+            self.theta, sensors, monotone=model.monotone
+        )
+        self.average: UnitCurves = expose(self.unit, exposure, self.clock)
+        self.exposure = exposure
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
 
     @cached_property
-    def _folds(self) -> list[Curves]:
+    def _folds(self) -> list[UnitCurves]:
         """Straight sums of the trees: a single fold need not be monotone."""
         ensemble = self._model.ensemble_.on_clock(self.clock)
         return [
-            ensemble.curves(one, self._sensors, monotone=False)
+            expose(
+                ensemble.curves(one, self._sensors, monotone=False),
+                self.exposure,
+                self.clock,
+            )
             for one in _fold_coefficients(self._model, self._features)
         ]
 
@@ -90,8 +100,10 @@ class FoldCurves:
 
     def by_clock(self) -> list[Expect]:
         """Return how the model expects events on clocks of other individuals."""
-        clocks = self._model.clock_variants_
-        return [partial(_expect, self.average, clock) for clock in clocks]
+        return [
+            partial(_expect, expose(self.unit, self.exposure, clock), clock)
+            for clock in self._model.clock_variants_
+        ]
 
     def variance(self, by_fold: FloatArray) -> FloatArray:
         """Return the variance of averages over the folds; 0 with a single model."""
@@ -119,7 +131,7 @@ def jackknife_variance(without: FloatArray, n_groups: int) -> float:
 
 
 def _expect(
-    curves: Curves,
+    curves: UnitCurves,
     clock: Clock,
     rows: PositionArray,
     start: FloatArray,

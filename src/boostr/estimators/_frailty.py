@@ -106,7 +106,9 @@ class Seen:
             known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
             theta = theta[known]
         data = data.take(known)
-        curves = FoldCurves(model, data.features, data.sensors, theta, paced)
+        curves = FoldCurves(
+            model, data.features, data.sensors, theta, paced, data.events.exposure
+        )
         return cls(data, theta, costs, curves)
 
     @property
@@ -149,7 +151,7 @@ def score_halves(
     middle = 0.5 * (events.start + events.end)
     if sensors is not None:
         sensors = clip_sensors(sensors, middle)
-    curves = FoldCurves(model, features, sensors, theta, law.paced)
+    curves = FoldCurves(model, features, sensors, theta, law.paced, events.exposure)
     scores = score_windows(curves, events, middle, law, costs)
     return np.sort(scores[~np.isnan(scores)])
 

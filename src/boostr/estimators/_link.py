@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.ensemble import Ensemble
+from boostr._engine.exposed_curves import expose
 from boostr._typing import FloatArray
 from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents
+from boostr.data._exposure import exposed_windows
 from boostr.data._flat import owners_of
 from boostr.estimators._training_data import TrainingData
 
@@ -54,18 +56,20 @@ def _average_rate(ensemble: Ensemble, data: TrainingData) -> float:
     """Return the average individual's rate on the ensemble's clock."""
     if isinstance(ensemble.clock, OperationalClock):
         return 1.0
-    events, owner = data.events, owners_of(data.events.window_offsets)
-    clock = ensemble.clock
-    length = clock.read(events.window_stop) - clock.read(events.window_start)
+    events, clock = data.events, ensemble.clock
+    windows = exposed_windows(events)
+    length = windows.factor * (clock.read(windows.stop) - clock.read(windows.start))
     total = float(data.weights[events.event_owner] @ events.costs)
-    return total / float(data.weights[owner] @ length)
+    return total / float(data.weights[windows.owner] @ length)
 
 
 def _judge(
     ensemble: Ensemble, data: TrainingData, theta: FloatArray
 ) -> tuple[float, float]:
     """Return the log-likelihood of the events at the right level, and this level."""
-    curves = ensemble.curves(theta, data.sensors)
+    curves = expose(
+        ensemble.curves(theta, data.sensors), data.events.exposure, ensemble.clock
+    )
     events: RecurrentEvents = data.events
     clock, owner = ensemble.clock, owners_of(events.window_offsets)
     expected = curves.values_at(owner, clock.read(events.window_stop))

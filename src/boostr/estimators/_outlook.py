@@ -14,10 +14,18 @@ from boostr._forecasting.frailty import Frailties, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, first_few
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data._clip import clip, clip_sensors, read_times
+from boostr.data._exposure import Exposure
+from boostr.data._exposure_read import read_new_exposure
 from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
+from boostr.estimators._exposure import (
+    check_exposure_fits,
+    find_labels,
+    had_exposure,
+    refuse_exposure,
+)
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._forecast_law import ForecastLaw, law_of
 from boostr.estimators._frailty import Costs, relative_variance, sum_histories
@@ -56,6 +64,7 @@ class Present:
     entry: FloatArray  # (n,)
     now: FloatArray  # (n,)
     sensors: Trajectories | HistorySensors | None  # up to now, and as planned
+    exposure: Exposure | None = None  # of all, None for 1 each
 
     def __len__(self) -> int:
         return len(self.now)
@@ -78,9 +87,11 @@ class Present:
         Z: Any,
         future: Trajectories | None,
         now: Any,
+        exposure: Any = None,
     ) -> Present:
         """Check that histories, features and sensors are of the same individuals."""
         follows = callable(Z)
+        y = y if exposure is None or y is None else check_target(y).with_exposure(exposure)
         table, sensors = split_panel(X, None if follows else Z, y)
         n = len(table)
         if y is None:
@@ -94,9 +105,12 @@ class Present:
             times = events.end if now is None else _read_now(events, now)
             known, rows = clip(events, np.full(n, -np.inf), times)
             entry = np.minimum(events.start, times)
-        if follows:
-            return cls(table, y, known, rows, entry, times, Z)
-        return cls(table, y, known, rows, entry, times, _plan(sensors, future, times))
+        if not follows:
+            Z = _plan(sensors, future, times)
+        amounts = (
+            read_new_exposure(exposure, n, find_labels(table)) if y is None else y.exposure
+        )
+        return cls(table, y, known, rows, entry, times, Z, amounts)
 
 
 def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
@@ -283,6 +297,8 @@ def look_ahead(
 ) -> Outlook:
     """Return the curves of individuals up to some time, and what came before."""
     _check_histories(model, present.target)
+    if present.exposure is not None and not had_exposure(model):
+        refuse_exposure()
     sensors = present.sensors
     reach = np.full(len(present), REACH * model.horizon_)
     if callable(sensors):
@@ -290,7 +306,8 @@ def look_ahead(
         reach = stop  # what the sensors show later has not been asked for
     features, used = model._check_input(present.table, sensors)
     law = law_of(model)
-    curves = FoldCurves(model, features, used, theta, law.paced if own_history else None)
+    paced = law.paced if own_history else None
+    curves = FoldCurves(model, features, used, theta, paced, present.exposure)
     costs = Costs(*model.cost_moments_.tolist())
     return Outlook(curves, present, law, costs, reach, own_history)
 
@@ -299,6 +316,7 @@ def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> No
     """Refuse histories whose times or costs mean something else than in training."""
     if y is None:
         return
+    check_exposure_fits(model, y)
     has_units = y.time_unit is not None and model.time_unit_ is not None
     if has_units and y.time_unit != model.time_unit_:
         raise InvalidEventsError(

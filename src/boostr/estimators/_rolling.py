@@ -113,11 +113,11 @@ def _roll_back_once(
     theta = None if seen.theta is None else seen.theta[rows]
     clock = _clock_then(model.clock_, known, part.weights)
     bare = PacedClock(clock, Pace.even())
-    curves = FoldCurves(model, part.features, sensors, theta, bare)
+    curves = FoldCurves(model, part.features, sensors, theta, bare, known.exposure)
     amounts, unit = known.costs / seen.costs.unit, seen.costs.unit
     each = curves.average.values_at
     paced, _ = fit_pace(clock, each, known, amounts, part.weights, unit)
-    curves = FoldCurves(model, part.features, sensors, theta, paced)
+    curves = FoldCurves(model, part.features, sensors, theta, paced, part.events.exposure)
     then = Seen(replace(part, events=known, sensors=sensors), theta, seen.costs, curves)
     level = measure_level(then, law, lead)
     ahead = replace(then, data=part)

@@ -245,6 +245,7 @@ _ATTRIBUTES = {
 # Those that the first files did not have.
 _LATER_ATTRIBUTES = {
     "has_costs_": TRUTH,
+    "has_exposure_": TRUTH,
     "time_origin_": optional(STAMP),
     "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
 }
