@@ -52,9 +52,13 @@ class OperationalClock:
 
     @classmethod
     def from_events(
-        cls, events: RecurrentEvents, weights: FloatArray | None = None
+        cls,
+        events: RecurrentEvents,
+        weights: FloatArray | None = None,
+        *,
+        is_power_law: bool = False,
     ) -> OperationalClock | CalendarClock:
-        """Smooth the mean cumulative function of the events.
+        """Smooth the mean cumulative function of the events, or fit a power law to them.
 
         Without any event of positive cost there is nothing to count in, and the clock is
         the calendar.
@@ -69,7 +73,8 @@ class OperationalClock:
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
-        n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+        max_knots = 1 if is_power_law else _MAX_KNOTS
+        n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, max_knots))
         ranks = np.unique(np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64))
         # The middle of the jump: half of an event has happened at its own time.
         counts = 0.5 * (mean[ranks] + np.where(ranks > 0, mean[ranks - 1], 0.0))

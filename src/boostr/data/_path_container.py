@@ -46,6 +46,7 @@ class PathContainer(IndividualArray):
     time_unit: str | None = None
     origin: np.datetime64 | None = None
     before: Literal["unknown", "first"] = "unknown"
+    known_ahead: frozenset[str] = frozenset()
 
     @property
     def last_times(self) -> FloatArray:

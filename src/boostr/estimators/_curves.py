@@ -18,14 +18,16 @@ from boostr._engine.path_curves import PathCurves
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
-from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._sensors import (
     SensorLayout,
+    Sensors,
     check_reach,
     count_strange,
     split_panel,
+    spread_shared,
     warn_of_strange,
 )
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
@@ -71,7 +73,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     def predict(
         self,
         X: Any,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         horizon: float | None = None,
         *,
         hold_last: bool = True,
@@ -82,7 +84,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like or DataFrame of shape (n, p)
             Static features, or a `Panel` of features and sensors.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         horizon : float, default=None
@@ -110,7 +112,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
     ) -> FloatArray:
@@ -122,7 +124,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on; beyond the training data the curves are continued.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -135,15 +137,14 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until)
+        curves = self._predict_curves(X, Z, checked, hold_last=hold_last)
         return curves.values(self.clock_.read(checked))
 
     def predict_intensity(
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
     ) -> FloatArray:
@@ -155,7 +156,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on; at each the sensors' last values before it act.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -168,8 +169,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events per unit of time.
         """
         checked = check_times(times)
-        until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until)
+        curves = self._predict_curves(X, Z, checked, hold_last=hold_last)
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
     def predict_count(
@@ -177,7 +177,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         X: Any,
         start: ArrayLike,
         stop: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
     ) -> FloatArray:
@@ -189,7 +189,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         start, stop : float or array-like of shape (n,)
             The window (start, stop], the same for all or one each.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -201,7 +201,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             Expected number (or cost) of events in the window.
         """
-        features, sensors = self._check_input(X, Z)
+        last = check_times(stop, "stop").max(initial=0.0)
+        features, sensors = self._check_input(X, Z, until=last)
         starts, stops = check_window(start, stop, len(features))
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
@@ -211,7 +212,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return curves.values_at(rows, self.clock_.read(stops)) - before
 
     def staged_predict_cumulative(
-        self, X: Any, times: ArrayLike, Z: Trajectories | None = None
+        self, X: Any, times: ArrayLike, Z: Sensors | None = None
     ) -> Iterator[FloatArray]:
         """Predict the cumulative intensity after each round of boosting.
 
@@ -221,7 +222,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
 
@@ -231,7 +232,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             As `predict_cumulative`, with the first 1, 2, ... trees of every model.
         """
         checked = check_times(times)
-        features, sensors = self._check_input(X, Z)
+        features, sensors = self._check_input(X, Z, until=checked.max(initial=0.0))
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
                 yield self._curves(theta, sensors).values(self.clock_.read(checked))
@@ -241,7 +242,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         X: Any,
         y: RecurrentEvents,
         sample_weight: ArrayLike | None = None,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
     ) -> float:
         """Tell how much better the predictions explain events than the average does.
 
@@ -258,7 +259,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Event histories.
         sample_weight : array-like of shape (n,), default=None
             Weights of individuals.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
 
@@ -322,10 +323,13 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
-    def _predict_curves(self, X: Any, Z: Trajectories | None, until: Any) -> Curves:
-        """Return curves; sensors must reach to ``until`` if that is given."""
-        features, sensors = self._check_input(X, Z)
-        if sensors is not None and until is not None:
+    def _predict_curves(
+        self, X: Any, Z: Sensors | None, times: FloatArray, *, hold_last: bool
+    ) -> Curves:
+        """Return curves; sensors must reach to all times unless their last values hold."""
+        until = times.max(initial=0.0)
+        features, sensors = self._check_input(X, Z, until=until)
+        if sensors is not None and not hold_last:
             check_reach(sensors, until)
         return self._curves(self._coefficients(features), sensors)
 
@@ -333,11 +337,13 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return self.ensemble_.curves(theta, sensors, monotone=self.monotone)
 
     def _check_input(
-        self, X: Any, Z: Trajectories | None, y: object = None
+        self, X: Any, Z: Sensors | None, y: object = None, until: Any = None
     ) -> tuple[FloatArray, Trajectories | None]:
-        """Return features as numbers and sensors as in training."""
+        """Return features as numbers and sensors as in training, up to a time if shared."""
         check_is_fitted(self)
         events = y if isinstance(y, RecurrentEvents) else None
+        if isinstance(Z, SharedSensors) and events is None:
+            Z = spread_shared(Z, None, len(X), self.sensor_layout_, until=until)
         X, given = split_panel(X, Z, events)
         table = check_table(X)
         validate_data(self, table, reset=False, skip_check_array=True)

@@ -14,13 +14,13 @@ from boostr._forecasting.frailty import Frailties, FrailtyLaw, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, first_few
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.data._clip import clip, clip_sensors, read_times
 from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._frailty import Costs, law_of, relative_variance, sum_histories
-from boostr.estimators._sensors import split_panel
+from boostr.estimators._sensors import SensorLayout, split_panel, spread_shared
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidParameterError,
@@ -75,12 +75,19 @@ class Present:
         X: Any,
         y: RecurrentEvents | None,
         Z: Any,
-        future: Trajectories | None,
+        future: Trajectories | SharedSensors | None,
         now: Any,
+        *,
+        layout: SensorLayout | None = None,
+        reach: FloatArray | float = 0.0,
     ) -> Present:
-        """Check that histories, features and sensors are of the same individuals."""
+        """Check that histories, features and sensors are of the same individuals.
+
+        Shared sensors follow the layout of training up to some time after now.
+        """
         follows = callable(Z)
-        table, sensors = split_panel(X, None if follows else Z, y)
+        is_later = follows or isinstance(Z, SharedSensors)
+        table, sensors = split_panel(X, None if is_later else Z, y)
         n = len(table)
         if y is None:
             times = check_spread(0.0 if now is None else now, n, "now")
@@ -95,7 +102,11 @@ class Present:
             entry = np.minimum(events.start, times)
         if follows:
             return cls(table, y, known, rows, entry, times, Z)
-        return cls(table, y, known, rows, entry, times, _plan(sensors, future, times))
+        if is_later:
+            Z = spread_shared(Z, y, n, layout, until=times + reach)
+            table, sensors = split_panel(table, Z, y)
+        plan = spread_shared(future, y, n, layout, start=times, until=np.inf)
+        return cls(table, y, known, rows, entry, times, _plan(sensors, plan, times))
 
 
 def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
@@ -130,8 +141,7 @@ def _plan(
                 "\n\nHint: forecast(X, y, horizon, Z=Z, future=future)."
             )
         return None
-    past = clip_sensors(sensors, now)
-    return past if future is None else past.followed_by(future, at=now)
+    return clip_sensors(sensors, now, future)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,6 +279,8 @@ def look_ahead(
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
+    elif sensors is not None and not sensors.known_ahead.isdisjoint(sensors.names):
+        reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
     features, used = model._check_input(present.table, sensors)
     curves = FoldCurves(model, features, used, theta)
     costs = Costs(*model.cost_moments_.tolist())
@@ -327,7 +339,7 @@ def call_sensors(
             f"{n - len(rows)} of {n} have none before `now`.\n\n"
             "Hint: leave these out, or forecast from a later time."
         )
-    made = sensors(events, stop)
+    made = spread_shared(sensors(events, stop), events, n, until=stop)
     if not isinstance(made, Trajectories):
         raise InvalidSensorsError(
             "A function given as `Z` must return Trajectories, but it returned a "

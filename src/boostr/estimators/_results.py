@@ -61,7 +61,11 @@ def _vary_clock(clock: Clock, data: TrainingData) -> list[Clock]:
     rows = np.arange(len(data.events))[:: -(-len(data.events) // _MOST)]
     groups = [rows[np.arange(len(rows)) % _N_GROUPS != group] for group in range(_N_GROUPS)]
     clocks = [
-        OperationalClock.from_events(data.events[group], data.weights[group])
+        OperationalClock.from_events(
+            data.events[group],
+            data.weights[group],
+            is_power_law=len(clock.log_times) == 1,
+        )
         for group in groups
         if len(group) >= _LEAST
     ]

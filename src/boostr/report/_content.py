@@ -81,8 +81,8 @@ def collect(
     with warnings.catch_warnings():
         # The page lists sensors that are out of range.
         warnings.simplefilter("ignore", SensorRangeWarning)
-        fleet = Fleet.read(model, X, y, Z)
         length = float(model.horizon_ if horizon is None else horizon)
+        fleet = Fleet.read(model, X, y, Z, length)
         ahead = (length, fleet.given, future)
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
         present, stop = model._present(fleet.table, fleet.y, *ahead, None)
