@@ -23,6 +23,7 @@ from boostr.basis import (
     SensorBasis,
 )
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis
 from boostr.estimators._training_data import TrainingData, find_step
@@ -43,8 +44,6 @@ POOL = 200_000  # individuals that the clock is read from
 EVENTS = 20_000_000  # that they have, at most
 FEW = 20_000  # individuals that all else is read from, if they have sensors
 VALUES = 15_000_000  # times and values of sensors that they have, at most
-_N_COMPARED = 100  # individuals whose sensors are compared with each other
-_N_MOMENTS = 500  # at which they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,11 +144,8 @@ def plan_statistics(
         pooled = OperationalClock.from_events(pool.events, pool.weights)
         has_events = isinstance(pooled, OperationalClock)
         clock = CalendarClock() if params["clock"] == "calendar" else pooled
-        if clock is pooled and _tell_time(few):
-            # What changes for all at once is for the sensors to explain.
-            clock = OperationalClock.from_events(
-                pool.events, pool.weights, is_power_law=True
-            )
+        if isinstance(clock, OperationalClock):
+            clock = leave_to_sensors(clock, pool, few)
         clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
         late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
         clocked = replace(clocked, has_late_starts=late)
@@ -163,26 +159,6 @@ def plan_statistics(
         basis,
         {name: params[name] for name in known},
     )
-
-
-def _tell_time(data: TrainingData) -> bool:
-    """Tell whether some sensor changes in time and shows the same to all at any time."""
-    if data.sensors is None or len(data) < 2:
-        return False
-    data = data.sample(_N_COMPARED)
-    events, sensors = data.events, data.sensors
-    assert sensors is not None  # noqa: S101 - a part of those that have some
-    times = np.linspace(0.0, events.end.max(), _N_MOMENTS + 1)[1:]
-    values = sensors.read(times)
-    is_seen = (times > events.start[:, None]) & (times <= events.end[:, None])
-    known = is_seen[:, :, None] & ~np.isnan(values)
-    low = np.where(known, values, np.inf).min(axis=0)
-    high = np.where(known, values, -np.inf).max(axis=0)
-    is_shared = known.sum(axis=0) > 1  # (n_moments, n_sensors)
-    differs = np.any(is_shared & (low < high), axis=0)
-    lowest = np.where(is_shared, low, np.inf).min(axis=0)
-    changes = np.where(is_shared, low, -np.inf).max(axis=0) > lowest
-    return bool(np.any(changes & ~differs))
 
 
 def _place_times(

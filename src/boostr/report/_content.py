@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import AnyArray
-from boostr.data import Trajectories
+from boostr.data import SharedSensors, Trajectories
 from boostr.estimators import FleetForecast
 from boostr.estimators._forecast_checks import check_level, check_whole
 from boostr.estimators._outlook import look_ahead
@@ -70,7 +70,7 @@ def collect(
     Z: Any = None,
     *,
     horizon: float | None = None,
-    future: Trajectories | None = None,
+    future: Trajectories | SharedSensors | None = None,
     level: float = 0.9,
     max_individuals: int = 10_000,
 ) -> Content:
