@@ -229,7 +229,7 @@ def _check_complete(files: FleetFiles, known: Known) -> None:
     """Refuse to go on without files that the model needs."""
     needed = (
         ("features", "--static", known.features, files.static),
-        ("sensors", "--sensors", known.sensors, files.sensors),
+        ("sensors", "--sensors FILE, or --shared", known.sensors, files.sensors),
     )
     for what, option, names, path in needed:
         if names and path is None:
