@@ -59,7 +59,7 @@ def clip_sensors(
         offsets=offsets_of(np.bincount(owner[is_known], minlength=len(sensors))),
     )
     planned = () if future is None else future.names
-    ahead = [name for name in sensors.names if name in sensors.known_ahead - {*planned}]
+    ahead = [name for name in sensors._known_ahead() if name not in planned]
     if ahead:
         known = sensors.select(ahead)
         future = known if future is None else future.merge(known)

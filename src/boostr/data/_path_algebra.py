@@ -81,7 +81,7 @@ class PathAlgebra(PathContainer):
             id_name=identity.id_name,
             time_unit=self.time_unit or other.time_unit,
             origin=other.origin if self.origin is None else self.origin,
-            known_ahead=self.known_ahead | other.known_ahead,
+            known_ahead=self._known_ahead() + other._known_ahead(),
         )
 
     def _matched(self, other: Any) -> PathContainer:

@@ -153,6 +153,6 @@ def find_seasons(
             f"The season {name!r} is left out, because it needs {needed} of data and "
             f"follow-up covers {span:.0f} days ({str(first)[:10]} to {str(last)[:10]}).",
             SeasonWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     return tuple(name for name in asked if name not in short)

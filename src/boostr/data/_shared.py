@@ -14,6 +14,7 @@ from boostr.data._indexing import count_of
 from boostr.data._origins import find_origins
 from boostr.data._season import SEASONS
 from boostr.data._sensor_checks import Clocked, check_clocks, check_own_names
+from boostr.data._target import check_target
 from boostr.data._times import MICROSECONDS, to_numbers, to_stamps
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -177,6 +178,7 @@ class SharedSensors:
         array([[7., 9.],
                [9., 9.]])
         """
+        check_target(y)
         end = y.end if until is None else np.asarray(until, dtype=np.float64)
         return self._spread_over(y, np.zeros(len(y)), end)
 
@@ -283,7 +285,7 @@ class SharedSensors:
                 names=(name,),
                 categories=(season.categories,),
                 before="first",
-                known_ahead=frozenset({name}),
+                known_ahead=(name,),
             )
             merged = merged.merge(one) if merged.names else one
         return merged

@@ -18,6 +18,7 @@ from boostr.data._path_write import write_samples
 from boostr.data._scan_trajectories import TrajectoryScans
 from boostr.data._season import N_CYCLES, find_resolution, find_seasons
 from boostr.data._shared import SharedSensors
+from boostr.data._target import check_target
 
 
 class Trajectories(TrajectoryScans, MemoryTransforms):
@@ -57,7 +58,7 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         Moment of time 0, if the times were time stamps with a common origin.
     before : {"unknown", "first"}
         What holds before the first sample.
-    known_ahead : frozenset of str
+    known_ahead : tuple of str
         Sensors whose future is known, such as the season; forecasts look at it.
 
     See Also
@@ -332,7 +333,7 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         fields = read_table(
             table, roles, ids=None, filling=filling, unit=unit, origin=EPOCH
         )
-        ahead = frozenset(fields["names"]) if known_ahead else frozenset()
+        ahead = fields["names"] if known_ahead else ()
         return SharedSensors(series=cls(**fields, known_ahead=ahead))
 
     @classmethod
@@ -375,6 +376,7 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         >>> Trajectories.seasonal(y, "weekday")
         SharedSensors(weekday)
         """
+        check_target(y)
         empty = cls(
             times=np.empty(0),
             values=np.empty((0, 0)),

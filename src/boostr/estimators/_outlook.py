@@ -279,7 +279,7 @@ def look_ahead(
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
-    elif sensors is not None and not sensors.known_ahead.isdisjoint(sensors.names):
+    elif sensors is not None and sensors._known_ahead():
         reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
     features, used = model._check_input(present.table, sensors)
     curves = FoldCurves(model, features, used, theta)
