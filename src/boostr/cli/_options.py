@@ -20,6 +20,7 @@ __all__ = [
     "ModelFile",
     "Origin",
     "SensorsFile",
+    "SharedFile",
     "StartColumn",
     "StaticFile",
     "StopColumn",
@@ -46,6 +47,14 @@ StaticFile = Annotated[
 SensorsFile = Annotated[
     Path | None,
     typer.Option("--sensors", metavar="FILE", help="Sensors, one row per sample."),
+]
+SharedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--shared",
+        metavar="FILE",
+        help="Sensors that all share, such as the weather: one row per time, without ids.",
+    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COL", help="Column of ids, in all tables.")

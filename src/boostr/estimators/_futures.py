@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_length, check_spread, check_times
 from boostr.estimators._forecast_band import make_band
 from boostr.estimators._forecast_checks import (
@@ -22,7 +22,7 @@ from boostr.estimators._frailty import score_windows
 from boostr.estimators._out_of_fold import OutOfFoldPredictor
 from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
-from boostr.estimators._sensors import split_panel
+from boostr.estimators._sensors import Sensors, split_panel, spread_shared
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["FuturePredictor", "make_generator"]
@@ -40,7 +40,7 @@ class FuturePredictor(OutOfFoldPredictor):
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         y: RecurrentEvents | None = None,
         level: float = 0.9,
         *,
@@ -78,6 +78,8 @@ class FuturePredictor(OutOfFoldPredictor):
                 f"`of` must be 'count' or 'mean', but it is {of!r}."
             )
         checked = check_times(times)
+        last = np.maximum(checked.max(initial=0.0), 0.0 if y is None else y.end)
+        Z = spread_shared(Z, y, len(X), self.sensor_layout_, until=last)
         table, sensors = split_panel(X, Z, y)
         present = Present.read(table, y, sensors, sensors, None, exposure)
         outlook = look_ahead(self, present, present.now, own_history=True)
@@ -90,8 +92,8 @@ class FuturePredictor(OutOfFoldPredictor):
         y: RecurrentEvents | None = None,
         *,
         horizon: ArrayLike | None = None,
-        Z: Trajectories | HistorySensors | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
         now: Any = None,
         own_history: bool = True,
         random_state: Any = None,
@@ -127,8 +129,8 @@ class FuturePredictor(OutOfFoldPredictor):
         X: Any,
         y: RecurrentEvents,
         horizon: float,
-        Z: Trajectories | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | None = None,
+        future: Sensors | None = None,
         *,
         own_history: bool = True,
         out_of_fold: bool = False,
@@ -170,7 +172,7 @@ class FuturePredictor(OutOfFoldPredictor):
         if exposure is not None:
             y = y.with_exposure(exposure)
         now = np.maximum(y.end - horizon, y.start)
-        present = Present.read(X, y, Z, future, now)
+        present = Present.read(X, y, Z, future, now, reach=y.end - now)
         long_enough = y.end - y.start >= horizon
         theta = None
         if out_of_fold:
@@ -205,13 +207,15 @@ class FuturePredictor(OutOfFoldPredictor):
         exposure: Any = None,
     ) -> tuple[Present, FloatArray]:
         """Return who is asked about, and until when."""
-        present = Present.read(X, y, Z, future, now, exposure)
         length = self.horizon_ if horizon is None else horizon
-        lengths = check_spread(length, len(present), "horizon")
+        lengths = check_spread(length, len(X), "horizon")
         if not np.all(lengths > 0.0):
             raise InvalidParameterError(
                 f"`horizon` must be above zero, but it is {horizon!r}."
             )
+        reach = np.maximum(lengths, self.horizon_)
+        layout = self.sensor_layout_
+        present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
         return present, present.now + lengths
 
 

@@ -18,11 +18,12 @@ from boostr._forecasting.frailty import FrailtyLaw
 from boostr._forecasting.pace import Pace, PacedClock, fit_pace
 from boostr._typing import FloatArray
 from boostr.basis import Clock, OperationalClock
-from boostr.data import RecurrentEvents
 from boostr.data._clip import clip, clip_sensors
+from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import Shock
 from boostr.estimators._frailty import Seen, count_after, sum_histories
+from boostr.estimators._training_data import TrainingData
 
 __all__ = ["find_lead", "make_shock", "measure_level", "roll_back"]
 
@@ -69,7 +70,7 @@ class Forecast:
 
     @property
     def error(self) -> tuple[float, float]:
-        """Logarithm of what came over what was expected in total, and its chance variance."""
+        """Log ratio of what came to what was expected in total, and its chance variance."""
         expected = self.total(self.expected) + 0.5
         variance = self.total(self.expected + self.dispersion * self.expected**2)
         return float(
@@ -111,24 +112,26 @@ def _roll_back_once(
     if sensors is not None:
         sensors = clip_sensors(sensors, now[rows])
     theta = None if seen.theta is None else seen.theta[rows]
-    clock = _clock_then(model.clock_, known, part.weights)
+    past = replace(part, events=known, sensors=sensors)
+    clock = _clock_then(model.clock_, past)
     bare = PacedClock(clock, Pace.even())
     curves = FoldCurves(model, part.features, sensors, theta, bare, known.exposure)
     amounts, unit = known.costs / seen.costs.unit, seen.costs.unit
     each = curves.average.values_at
     paced, _ = fit_pace(clock, each, known, amounts, part.weights, unit)
     curves = FoldCurves(model, part.features, sensors, theta, paced, part.events.exposure)
-    then = Seen(replace(part, events=known, sensors=sensors), theta, seen.costs, curves)
+    then = Seen(past, theta, seen.costs, curves)
     level = measure_level(then, law, lead)
     ahead = replace(then, data=part)
     return _forecast(ahead, law, now[rows], now[rows] + lead).scaled(level)
 
 
-def _clock_then(clock: Clock, known: RecurrentEvents, weights: FloatArray) -> Clock:
+def _clock_then(clock: Clock, past: TrainingData) -> Clock:
     """Return the clock of what was known then."""
     if not isinstance(clock, OperationalClock):
         return clock
-    return OperationalClock.from_events(known, weights)
+    then = OperationalClock.from_events(past.events, past.weights)
+    return leave_to_sensors(then, past, past) if clock.is_power_law else then
 
 
 def _forecast(
