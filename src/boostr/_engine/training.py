@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -23,16 +24,18 @@ from boostr._engine.suffstats import SufficientStats
 from boostr._engine.trainees import draw_individuals
 from boostr._engine.tree import GrowthParams
 from boostr._kernels.solve import GROUPED
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "PLAIN_SHAPE",
     "SENSOR_SHAPES",
     "SHAPES",
+    "JudgesTerms",
     "Shape",
     "Trained",
     "Validation",
     "choose_splitter",
+    "refit",
     "train",
 ]
 
@@ -114,13 +117,26 @@ class Trained:
     train_loss: FloatArray | None = None  # (n_rounds,) where one model is grown on all
 
 
+class JudgesTerms(Protocol):
+    """Says whether all terms forecast better than the proportional one alone."""
+
+    def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
+        """Compare the best run of the proportional term with the best of all terms."""
+        ...
+
+
 def train(
-    task: Task, shapes: Sequence[Shape], validation: Validation, proportional: int | None
+    task: Task,
+    shapes: Sequence[Shape],
+    validation: Validation,
+    proportional: int | None,
+    judge: JudgesTerms | None = None,
 ) -> Trained:
     """Choose shapes and numbers of trees, and return the models that make the ensemble.
 
     ``proportional`` is the term that means "proportional to everybody else", if there are
     others beside it: shapes are compared on it alone, then the best one is tried with all.
+    All terms stay where they lower the held-out loss, and the judge prefers them.
     """
     n = len(task)
     least = 2 * validation.n_folds if validation.scheme == "cv" else 2
@@ -137,21 +153,44 @@ def train(
         runs = _validate_shapes(task, shapes, folds, proportional)
         if len(shapes) > 1:
             runs += _validate_useful(task, shapes, folds, proportional)
-    weights = weigh_runs(task.cohort, runs)
-    weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
-    weights /= weights.sum()
+    weights = _weigh(task, runs, judge)
     members = [
         member
         for run, weight in zip(runs, weights, strict=True)
         if weight > 0.0
         for member in (
-            run.members(weight) if validation.average_folds else [_refit(task, run, weight)]
+            run.members(weight) if validation.average_folds else [refit(task, run, weight)]
         )
     ]
     out_of_fold = task.cohort.map(
         partial(_mix, weights), *(run.out_of_fold for run in runs)
     )
     return Trained(tuple(members), tuple(runs), weights, out_of_fold)
+
+
+def _weigh(
+    task: Task, runs: Sequence[ValidatedRun], judge: JudgesTerms | None
+) -> FloatArray:
+    """Return the weights of all runs, 0 for those that are left out."""
+    is_chosen = _are_chosen(runs, judge)
+    chosen = [run for run, is_in in zip(runs, is_chosen, strict=True) if is_in]
+    found = weigh_runs(task.cohort, chosen)
+    weights = np.zeros(len(runs))
+    weights[is_chosen] = np.where(found < _LEAST_WEIGHT, 0.0, found)
+    return np.asarray(weights / weights.sum())
+
+
+def _are_chosen(runs: Sequence[ValidatedRun], judge: JudgesTerms | None) -> BoolArray:
+    """Tell which runs may count: all, or those of the proportional term."""
+    is_narrow = np.array([run.term is not None for run in runs])
+    if is_narrow.all() or not is_narrow.any() or judge is None:
+        return np.ones(len(runs), dtype=np.bool_)
+    losses = np.array([run.curve.min() for run in runs])
+    narrow = int(np.argmin(np.where(is_narrow, losses, np.inf)))
+    wide = int(np.argmin(np.where(is_narrow, np.inf, losses)))
+    if losses[wide] < losses[narrow] and judge.prefers_all(runs[narrow], runs[wide]):
+        return np.ones(len(runs), dtype=np.bool_)
+    return is_narrow
 
 
 def _mix(
@@ -282,7 +321,7 @@ def _draw(n: int, n_drawn: int, seed: int) -> IndexArray:
     ).astype(np.int32)
 
 
-def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
+def refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
     if run.columns is not None:

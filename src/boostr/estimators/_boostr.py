@@ -35,6 +35,7 @@ from boostr.estimators._saving import Savable, register_estimator
 from boostr.estimators._scanned import ScannedData, check_data, prepare
 from boostr.estimators._sensors import SensorLayout, split_panel
 from boostr.estimators._settings import find_bins
+from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["BoostR"]
@@ -377,7 +378,10 @@ default="constant"
             plan, few = prepared.plan, prepared.few
             earlier.check(self, plan, mapper)
             pace = Pace(n_threads, progress.report, checkpoint)
-            trained = learn_trees(vars(self), plan, prepared.problem, cohort, pace, earlier)
+            judge = TermJudge.of(vars(self), few, mapper, n_threads)
+            trained = learn_trees(
+                vars(self), plan, prepared.problem, cohort, pace, earlier, judge
+            )
             results = describe_results(plan, prepared.pool, mapper, trained, cohort)
             self.__dict__.update(results)
             theta = data.spread(trained.out_of_fold)

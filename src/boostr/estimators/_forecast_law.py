@@ -33,17 +33,17 @@ class Shock:
     def variance(self, length: FloatArray) -> FloatArray:
         """Return the relative variance of totals over a time ahead.
 
-        A level that wanders: the variance grows with the time. A few dates may be lucky, so
-        the usual error counts as some more, and errors are wider than normal ones: they
-        are about Student variables, whose variance comes in as a factor.
+        Levels wander, and return: the variance grows with the square root of the time. A few
+        dates may be lucky, so the usual error counts as some more, and errors are wider
+        than normal ones: they are about Student variables, whose variance comes in as a
+        factor.
         """
         excess = np.maximum(self.errors**2 - self.noise, 0.0)
         freedom = _USUAL_FREEDOM + len(excess)
         usual = _USUAL_FREEDOM * _USUAL_ERROR**2
         factor = freedom / (freedom - 2.0) if freedom > 3.0 else 3.0
         over_lead = factor * (usual + float(excess.sum())) / freedom
-        passed = np.asarray(length) / self.lead
-        grown = over_lead * np.maximum(passed, 0.5 + 0.5 * passed)
+        grown = over_lead * np.sqrt(np.asarray(length) / self.lead)
         return np.asarray(np.minimum(grown, _MOST_VARIABLE))
 
 
