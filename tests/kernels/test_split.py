@@ -6,7 +6,12 @@ from numpy.testing import assert_allclose
 from tests import oracles
 
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
-from boostr._kernels.split import find_best_split, solve_node
+from boostr._kernels.split import (
+    _MOST_ON_A_SIDE,
+    _PSEUDO_COUNT,
+    find_best_split,
+    solve_node,
+)
 
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
 N_VALUES = 5
@@ -80,15 +85,28 @@ class Node:
     def sides(self):
         return self.goes_left[self.bins[:, self.slot]]
 
+    def judged(self, column):
+        """Return the gradients by which splits of a column are judged."""
+        if not self.is_categorical:
+            return self.gradients
+        individuals = self.gradients, self.hessians
+        return oracles.shrink_categories(column, N_VALUES, *individuals, _PSEUDO_COUNT)
+
     def gain_of_sides(self):
-        leaf = self.penalty, self.kind
-        return oracles.split_gain(self.sides(), self.gradients, self.hessians, *leaf)
+        gradients, leaf = self.judged(self.bins[:, self.slot]), (self.penalty, self.kind)
+        return oracles.split_gain(self.sides(), gradients, self.hessians, *leaf)
 
     def best_gain(self, min_count=1):
-        individuals, leaf = (self.gradients, self.hessians), (self.penalty, self.kind)
+        leaf = self.penalty, self.kind
         return max(
             oracles.best_gain(
-                column, N_VALUES, MISSING, self.is_categorical, individuals, leaf, min_count
+                column,
+                N_VALUES,
+                MISSING,
+                self.is_categorical,
+                (self.judged(column), self.hessians),
+                leaf,
+                min_count,
             )
             for column in self.bins.T
         )

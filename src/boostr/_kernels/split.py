@@ -14,6 +14,9 @@ from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 __all__ = ["find_best_split", "solve_node"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
+_PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
+_LEAST_COUNT = 3.0  # individuals of a node below which a category follows missing values
+_MOST_ON_A_SIDE = 1000  # categories on the side that has fewer of them
 
 
 @kernel
@@ -59,10 +62,67 @@ def _middle_of_gap(counts: FloatArray, position: int) -> int:
 
 
 @kernel
+def _next_diagonal(curvature_at: int, term: int, n_terms: int, n_channels: int) -> int:
+    """Return the channel of the next term's own curvature, given that of ``term``."""
+    is_diagonal = n_channels == 2 * n_terms + 1
+    return curvature_at + (1 if is_diagonal else term + 2)
+
+
+@kernel
+def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
+    """Move the gradients per curvature of categories towards their mean.
+
+    Those of few individuals move furthest. Their sum stays, so that both sides of a split
+    deviate from the node alike. Two categories can be split in one way only, which needs
+    no shrinkage; the more there are, the more.
+    """
+    last = cells.shape[1] - 1
+    gradient, curvature, n_occupied = 0.0, 0.0, 0
+    for category in range(cells.shape[0]):
+        gradient += cells[category, term]
+        curvature += cells[category, curvature_at]
+        n_occupied += cells[category, last] > 0.0
+    if curvature <= 0.0 or n_occupied <= 2:
+        return
+    pseudo_count = _PSEUDO_COUNT * (1.0 - 2.0 / n_occupied)
+    moved = 0.0
+    for category in range(cells.shape[0]):
+        expected = gradient * cells[category, curvature_at] / curvature
+        deviation = cells[category, term] - expected
+        step = -deviation * pseudo_count / (cells[category, last] + pseudo_count)
+        cells[category, term] += step
+        moved += step
+    for category in range(cells.shape[0]):
+        cells[category, term] -= moved * cells[category, curvature_at] / curvature
+
+
+@kernel
+def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
+    """Return a categorical feature's histogram as splits are judged by it.
+
+    Categories of very few individuals are emptied into the missing bin, the others are
+    shrunken.
+    """
+    n_channels = histogram.shape[1]
+    shrunken = histogram.copy()
+    missing = shrunken[histogram.shape[0] - 1]
+    for category in range(n_values):
+        if shrunken[category, n_channels - 1] < _LEAST_COUNT:
+            for channel in range(n_channels):
+                missing[channel] += shrunken[category, channel]
+                shrunken[category, channel] = 0.0
+    curvature_at = n_terms
+    for term in range(n_terms):
+        _shrink_term(shrunken[:n_values], term, curvature_at)
+        curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
+    return shrunken
+
+
+@kernel
 def _order_categories(
     histogram: FloatArray, n_values: int, term: int, curvature_at: int
 ) -> IndexArray:
-    """Sort the occupied categories by their own best coefficient of one term."""
+    """Sort the occupied categories by the shrunken coefficient of one term."""
     n_channels = histogram.shape[1]
     ratio = np.empty(n_values)
     occupied = np.empty(n_values, np.int32)
@@ -82,6 +142,22 @@ def _order_categories(
             free -= 1
         ratio[free], occupied[free] = value, category
     return occupied[:n_occupied]
+
+
+@kernel
+def _choose_candidates(
+    n_sorted: int, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
+) -> None:
+    """Mark the places among sorted categories where a split may be.
+
+    Drawn ones where thresholds are drawn, else those with few categories on one side.
+    """
+    if n_candidates > 0 and n_sorted > 0:
+        _draw_candidates(np.ones(n_sorted), n_candidates, seed, is_candidate[:n_sorted])
+        return
+    for place in range(n_sorted):
+        n_left = place + 1
+        is_candidate[place] = min(n_left, n_sorted - n_left) <= _MOST_ON_A_SIDE
 
 
 @kernel
@@ -143,6 +219,8 @@ def _find_best_of_feature(
     """
     n_channels = totals.shape[0]
     n_terms = penalty.shape[0]
+    if is_categorical:
+        histogram = _shrink_categories(histogram, n_used, n_terms)
     counts = histogram[:n_used, n_channels - 1]
     is_candidate = np.ones(n_used, np.bool_)
     order = np.arange(n_used).astype(np.int32)
@@ -155,7 +233,8 @@ def _find_best_of_feature(
     for term in range(n_terms if is_categorical else 1):
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
-            curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
+            _choose_candidates(order.shape[0], n_candidates, seed, is_candidate)
+            curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
         reduction, position, missing_left = _find_threshold(
             histogram,
             order,
