@@ -284,14 +284,16 @@ def test_categories_absent_from_the_node_follow_the_missing():
     assert np.all(node.goes_left[[1, 3, 4]] == node.missing_left)
 
 
-@given(nodes, st.integers(0, 2**63), st.integers(1, 3))
-def test_random_thresholds_never_beat_all_of_them(node, seed, n_candidates):
+@given(nodes, st.integers(0, 2**63), st.integers(1, 3), st.booleans())
+def test_random_thresholds_never_beat_all_of_them(node, seed, n_candidates, is_categorical):
+    node.is_categorical = is_categorical
     gain = node.find(n_candidates=n_candidates, seed=seed)
     assert gain <= max(node.best_gain(), -1.0) + 1e-8
 
 
-@given(nodes, st.integers(0, 2**63), st.integers(1, 3))
-def test_a_random_split_has_the_gain_it_names(node, seed, n_candidates):
+@given(nodes, st.integers(0, 2**63), st.integers(1, 3), st.booleans())
+def test_a_random_split_has_the_gain_it_names(node, seed, n_candidates, is_categorical):
+    node.is_categorical = is_categorical
     gain = node.find(n_candidates=n_candidates, seed=seed)
     actual = node.gain_of_sides() if node.slot >= 0 else -1.0
     assert_allclose(gain, actual, rtol=1e-7, atol=1e-8)
@@ -310,6 +312,34 @@ def test_every_threshold_is_drawn_for_some_seed():
         node.find(n_candidates=1, seed=seed)
         drawn.add(node.bin)
     assert drawn == {0, 1, 2, 3}
+
+
+def test_every_place_among_sorted_categories_is_drawn_for_some_seed():
+    node = Node.groups([3, 0, 4, 1, 2], [-5.0, -2.0, 0.0, 1.0, 6.0], is_categorical=True)
+    sizes = set()
+    for seed in range(60):
+        node.find(n_candidates=1, seed=seed)
+        sizes.add(node.sides().sum())
+    assert sizes == {1, 2, 3, 4}
+
+
+def test_a_category_of_few_individuals_lies_near_the_middle():
+    # The lone individual has the highest gradient, but the other category the most.
+    bins, gradients = [0] + [1] * 30 + [2] * 30, [4.0] + [2.0] * 30 + [-2.0] * 30
+    node = Node.groups(bins, gradients, is_categorical=True)
+    sizes = set()
+    for seed in range(60):
+        node.find(n_candidates=1, seed=seed)
+        sizes.add(node.sides().sum())
+    assert sizes == {30, 31}
+
+
+def test_two_categories_are_not_shrunken():
+    node = Node.groups([0, 0, 1, 1], [-1.0, -2.0, 1.0, 2.0], is_categorical=True)
+    gain = oracles.split_gain(
+        node.bins[:, 0] == 0, node.gradients, node.hessians, node.penalty, node.kind
+    )
+    assert_allclose(node.find(), gain)
 
 
 def test_random_thresholds_fall_between_the_occupied_ends():

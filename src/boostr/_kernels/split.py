@@ -15,7 +15,6 @@ __all__ = ["find_best_split", "solve_node"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
-_LEAST_COUNT = 3.0  # individuals of a node below which a category follows missing values
 _MOST_ON_A_SIDE = 1000  # categories on the side that has fewer of them
 
 
@@ -98,19 +97,9 @@ def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
 
 @kernel
 def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
-    """Return a categorical feature's histogram as splits are judged by it.
-
-    Categories of very few individuals are emptied into the missing bin, the others are
-    shrunken.
-    """
+    """Return the histogram of a categorical feature by which its splits are judged."""
     n_channels = histogram.shape[1]
     shrunken = histogram.copy()
-    missing = shrunken[histogram.shape[0] - 1]
-    for category in range(n_values):
-        if shrunken[category, n_channels - 1] < _LEAST_COUNT:
-            for channel in range(n_channels):
-                missing[channel] += shrunken[category, channel]
-                shrunken[category, channel] = 0.0
     curvature_at = n_terms
     for term in range(n_terms):
         _shrink_term(shrunken[:n_values], term, curvature_at)

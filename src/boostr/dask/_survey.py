@@ -202,7 +202,7 @@ def _survey_part(
     if part is None:
         return None
     counts = count_categories(part.table, asked.is_categorical)
-    encoder = FeatureEncoder.from_counts(counts, len(part.table))
+    encoder = FeatureEncoder.from_counts(counts)
     summaries: list[Summary | None] = []
     extent = None
     if len(part):
@@ -271,7 +271,7 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
 
 def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
     """Put together the samples of all parts, in the order of ids."""
-    encoder = FeatureEncoder.from_counts(known.counts, n)
+    encoder = FeatureEncoder.from_counts(known.counts)
     assert known.extent is not None  # noqa: S101 - somebody is used
     categories = {name: one for name, one in known.categories.items() if one is not None}
     sample = _join_samples([one.pool for one in found], encoder, categories)

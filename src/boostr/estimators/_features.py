@@ -27,7 +27,7 @@ __all__ = [
 _MAX_CATEGORIES = 254  # a bin each, and one for missing values
 _MOST_COUNTED = 100_000  # categories that are counted where individuals are many
 _HINT = "name such columns in `categorical_features`, or use a DataFrame."
-_RARE = 3  # individuals below which a category is not learned; 2 of less than 25
+_LEAST = 2  # individuals of a category that is learned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class FeatureEncoder(KnownColumns):
     """Which columns are categorical, and the categories that training has seen.
 
     A category's code is its place in the sorted list; one that training has not seen, or
-    too seldom to learn from, becomes NaN and goes the way of missing values. So do all but
+    in one individual only, becomes NaN and goes the way of missing values. So do all but
     the 254 most frequent ones: to group them by their events, a model would have to look
     at the individuals it is validated on.
     """
@@ -44,16 +44,13 @@ class FeatureEncoder(KnownColumns):
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
         """Find the categorical columns of a table or array and their categories."""
         chosen = choose_categorical(X, categorical_features)
-        return cls.from_counts(count_categories(X, chosen), len(X))
+        return cls.from_counts(count_categories(X, chosen))
 
     @classmethod
-    def from_counts(
-        cls, counts: Mapping[str, Counter[Any] | None], n: int
-    ) -> FeatureEncoder:
-        """Choose categories by the numbers of individuals that have them, of ``n``."""
+    def from_counts(cls, counts: Mapping[str, Counter[Any] | None]) -> FeatureEncoder:
+        """Choose categories by the numbers of individuals that have them."""
         categories = tuple(
-            None if known is None else _list_categories(known, n)
-            for known in counts.values()
+            None if known is None else _list_categories(known) for known in counts.values()
         )
         return cls(tuple(counts), categories)
 
@@ -175,11 +172,10 @@ def _count_known(values: AnyArray) -> Counter[Any]:
     return Counter(values[~_find_missing(values)].tolist())
 
 
-def _list_categories(counts: Counter[Any], n: int) -> list[Any]:
+def _list_categories(counts: Counter[Any]) -> list[Any]:
     """Return the categories that are learned: the most frequent ones, not too rare."""
-    # A category of a few individuals tells them apart by name, not by what they are.
-    least = np.clip(n / 10, 2, _RARE)
-    known = [category for category in sort_categories(counts) if counts[category] >= least]
+    # A category of one individual tells it by name, not by what it is.
+    known = [category for category in sort_categories(counts) if counts[category] >= _LEAST]
     frequent = sorted(known, key=lambda category: -counts[category])[:_MAX_CATEGORIES]
     return sort_categories(frequent)
 
