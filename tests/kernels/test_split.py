@@ -7,7 +7,6 @@ from tests import oracles
 
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr._kernels.split import (
-    _MOST_ON_A_SIDE,
     _PSEUDO_COUNT,
     find_best_split,
     solve_node,

@@ -15,7 +15,6 @@ __all__ = ["find_best_split", "solve_node"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
-_MOST_ON_A_SIDE = 1000  # categories on the side that has fewer of them
 
 
 @kernel
@@ -134,22 +133,6 @@ def _order_categories(
 
 
 @kernel
-def _choose_candidates(
-    n_sorted: int, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
-) -> None:
-    """Mark the places among sorted categories where a split may be.
-
-    Drawn ones where thresholds are drawn, else those with few categories on one side.
-    """
-    if n_candidates > 0 and n_sorted > 0:
-        _draw_candidates(np.ones(n_sorted), n_candidates, seed, is_candidate[:n_sorted])
-        return
-    for place in range(n_sorted):
-        n_left = place + 1
-        is_candidate[place] = min(n_left, n_sorted - n_left) <= _MOST_ON_A_SIDE
-
-
-@kernel
 def _mark_left(
     order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
 ) -> None:
@@ -222,7 +205,9 @@ def _find_best_of_feature(
     for term in range(n_terms if is_categorical else 1):
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
-            _choose_candidates(order.shape[0], n_candidates, seed, is_candidate)
+            if n_candidates > 0 and order.shape[0] > 0:
+                everywhere = np.ones(order.shape[0])
+                _draw_candidates(everywhere, n_candidates, seed, is_candidate)
             curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
         reduction, position, missing_left = _find_threshold(
             histogram,
@@ -371,9 +356,10 @@ def find_best_split(
 
     Notes
     -----
-    Categories are sorted by their own best coefficient of one term and scanned like an
-    ordered feature, which finds the best partition for one term (Fisher 1958); with several
-    terms each gives an order to try.
+    Categories are sorted by their coefficient of one term and scanned like an ordered
+    feature, which finds the best partition for one term (Fisher 1958); with several terms
+    each gives an order to try. The gradients of categories are shrunken before, and so are
+    the gains of their splits: the best of very many partitions looks good by chance.
     """
     n_bins = histograms.shape[1]
     n_channels = histograms.shape[2]
