@@ -23,7 +23,7 @@ from boostr._engine.screening import (
     screen,
     screen_features,
 )
-from boostr._engine.selection import Task, draw_folds, validate
+from boostr._engine.selection import Task, compare_runs, draw_folds, validate
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import GrowthParams, LeafProblem
 from boostr._kernels.solve import SINGLE
@@ -218,6 +218,18 @@ def test_half_of_the_folds_decide_for_all(columns, expected):
 
 
 # --- Features of many categories
+
+
+def test_two_runs_are_compared_by_their_held_out_losses(rng, task):
+    folds = draw_folds(20, 2, 1, 0)
+    one, other = (
+        validate(replace(task, n_rounds=n_rounds), GROWTH, folds, "run")
+        for n_rounds in (1, 2)
+    )
+    stats = task.cohort.stats
+    above = losses_of(stats, one.out_of_fold) - losses_of(stats, other.out_of_fold)
+    rise, error = compare_runs(task.cohort, one, other)
+    assert_allclose([rise, error], [above.sum(), np.sqrt(20) * above.std()], atol=1e-9)
 
 
 def layout_of(n_categories, is_categorical):
