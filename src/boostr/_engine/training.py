@@ -11,7 +11,14 @@ import numpy as np
 
 from boostr._engine.cohort import Rows
 from boostr._engine.ensemble import Member
-from boostr._engine.screening import Screening, join, screen, screen_features
+from boostr._engine.screening import (
+    Screening,
+    find_doubtful,
+    join,
+    keep_features,
+    screen,
+    screen_features,
+)
 from boostr._engine.selection import (
     Task,
     ValidatedRun,
@@ -145,6 +152,7 @@ def train(
         trees, losses = grow(task, growth, task.n_rounds, "trees")
         return Trained((Member(trees, 1.0),), train_loss=losses)
     folds = _draw_folds(n, validation, task.params.seed)
+    task = _drop_categories(task, shapes, folds, proportional)
     if task.problem.solver == GROUPED:
         task, runs = _validate_screened(task, shapes, folds)
     else:
@@ -226,6 +234,22 @@ def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
     return shapes[int(np.argmin([run.curve.min() for run in runs]))]
 
 
+def _drop_categories(
+    task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
+) -> Task:
+    """Drop features of many categories that do not pay, judged on a part of large data."""
+    doubtful = find_doubtful(task.cohort.layout)
+    if not len(doubtful):
+        return task
+    trial = task if term is None else task.restrict(term)
+    if len(task) > _LARGE:
+        trial = _draw_part(trial)
+        folds = _draw_folds(len(trial), Validation(_LARGE_SHARE), task.params.seed)
+    shape = _SCREENING_SHAPE if _SCREENING_SHAPE in shapes else shapes[0]
+    growth = shape.growth(task.params.growth, len(trial))
+    return replace(task, features=keep_features(trial, growth, folds, doubtful))
+
+
 def _validate_shapes(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
 ) -> list[ValidatedRun]:
@@ -267,7 +291,7 @@ def _validate_useful(
     growth = _SCREENING_SHAPE.growth(task.params.growth, len(task))
     columns = screen_features(narrow, growth, folds)
     numbers = [len(one) for one in columns]
-    if min(numbers) == 0 or min(numbers) == task.cohort.layout.n_features:
+    if min(numbers) == 0 or min(numbers) == task.n_features:
         return []
     return _validate_shapes(replace(task, columns=columns), shapes, folds, term)
 
@@ -291,7 +315,7 @@ def _validate_screened(
             validate(narrow, growth, folds, _name(shape) + _SCREENED)
             for shape, growth in zip(shapes, growths, strict=True)
         ]
-    if n_useful < task.cohort.layout.n_features:
+    if n_useful < task.n_features:
         runs.append(validate(task, growths[0], folds, _name(shapes[0])))
     return task, runs
 

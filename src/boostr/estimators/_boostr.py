@@ -116,9 +116,10 @@ default="constant"
         Bins of a feature at most, without the one for missing values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Categorical columns: those of text or category type in a DataFrame, none, or the
-        given names, positions or mask. At most 254 categories each; those that training
-        has not seen, or in too few individuals (less than a tenth of all, and less than
-        ten) to learn from, are treated as missing.
+        given names, positions or mask. The 254 most frequent categories of a column are
+        learned; all others, those of a single individual and those that training has not
+        seen are treated as missing. A column of more than ten categories is
+        dropped if, under `validation`, it does not clearly lower the held-out loss.
     monotone : bool, default=True
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
