@@ -15,6 +15,7 @@ __all__ = ["ForecastLaw", "Shock", "law_of"]
 
 _USUAL_ERROR = 0.12  # of totals over the length of a lead, on fleets of many kinds
 _USUAL_FREEDOM = 2.0  # dates that this counts as
+_MANY_LEADS = 4.0  # after which levels wander more slowly
 _MOST_VARIABLE = 1.0  # relative variance of a total
 
 
@@ -33,7 +34,7 @@ class Shock:
     def variance(self, length: FloatArray) -> FloatArray:
         """Return the relative variance of totals over a time ahead.
 
-        Levels wander, and return: the variance grows with the square root of the time. A few
+        Levels wander: the variance grows with the time, more slowly after some leads. A few
         dates may be lucky, so the usual error counts as some more, and errors are wider
         than normal ones: they are about Student variables, whose variance comes in as a
         factor.
@@ -43,7 +44,9 @@ class Shock:
         usual = _USUAL_FREEDOM * _USUAL_ERROR**2
         factor = freedom / (freedom - 2.0) if freedom > 3.0 else 3.0
         over_lead = factor * (usual + float(excess.sum())) / freedom
-        grown = over_lead * np.sqrt(np.asarray(length) / self.lead)
+        passed = np.asarray(length) / self.lead
+        wandered = np.minimum(passed, np.sqrt(_MANY_LEADS * passed))
+        grown = over_lead * np.maximum(wandered, 0.5 + 0.5 * wandered)
         return np.asarray(np.minimum(grown, _MOST_VARIABLE))
 
 
