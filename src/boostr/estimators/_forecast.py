@@ -304,10 +304,18 @@ class Forecaster(FuturePredictor):
             Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
             start=present.now,
             stop=stop,
-            frailty=frailties.mean if own_history else None,
+            frailty=frailties.mean / outlook.level if own_history else None,
             exposure=present.exposure,
         )
-        return replace(reasons, ids=present.ids)
+        # The pace and the level of the time ahead are those of all: they multiply reasons.
+        expected = outlook.expect(stop) * frailties.mean
+        factor = np.divide(
+            expected,
+            reasons.prediction,
+            out=np.ones(len(expected)),
+            where=reasons.prediction > 0.0,
+        )
+        return replace(reasons.scaled(factor), ids=present.ids)
 
     def predict_next_event(
         self,
