@@ -33,7 +33,7 @@ def result():
         "deviance": [0.5, 0.7, 1.0, 2.0],
     }
     rest = ("ratio", "held", "mae", "concordance", "capture", "coverage", "zeros")
-    return Backtest(pd.DataFrame(rows | {name: np.nan for name in (*rest, "seconds")}), "D")
+    return Backtest(pd.DataFrame(rows | dict.fromkeys((*rest, "seconds"), np.nan)), "D")
 
 
 def test_totals_are_drawn_over_what_came_with_their_intervals(result):
