@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import gammaln, hyp2f1
+from scipy.special import gammaln, logsumexp
 from sklearn.base import BaseEstimator
 
 from boostr import RecurrentEvents
 
 WEEK = 7.0  # days; the model is fitted in weeks, as usual
+LARGEST = 10.0  # logarithm of a parameter: beyond it the law has no variance
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class ParetoNBD(BaseEstimator):
             lambda point: -_log_likelihood(np.exp(point), seen)[0].sum(),
             np.log([0.5, 10.0, 0.5, 10.0]),
             method="Nelder-Mead",
-            options={"maxiter": 4000, "xatol": 1e-4, "fatol": 1e-4},
+            bounds=[(-LARGEST, LARGEST)] * 4,
+            options={"maxiter": 2000, "xatol": 1e-3, "fatol": 1e-3},
         )
         self.params_ = np.exp(found.x)
         return self
@@ -58,22 +61,22 @@ class ParetoNBD(BaseEstimator):
 
 
 def _log_likelihood(params: np.ndarray, seen: Purchases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the log-likelihood of every customer, and that of being alive at the end."""
+    """Return the log-likelihood of every customer, and that of being alive at the end.
+
+    Dropouts between the last purchase and the end are integrated numerically: the
+    hypergeometric functions of the closed form are slow for many purchases.
+    """
     r, alpha, s, beta = params
     x = seen.count
-    larger, second = (alpha, s + 1.0) if alpha >= beta else (beta, r + x)
-    power, gap = r + s + x, abs(alpha - beta)
-
-    def log_part(t: np.ndarray) -> np.ndarray:
-        # Euler's transformation: the series converges also for many purchases.
-        z = gap / (larger + t)
-        value = hyp2f1(1.0, power + 1.0 - second, power + 1.0, z)
-        return np.log(value) + (1.0 - second) * np.log1p(-z) - power * np.log(larger + t)
-
     alive = -(r + x) * np.log(alpha + seen.age) - s * np.log(beta + seen.age)
-    upper, lower = log_part(seen.last), log_part(seen.age)
-    ratio = np.exp(np.minimum(lower - upper, -1e-300))
+    least = min(alpha, beta)
+    begin, end = np.log(least + seen.last), np.log(least + seen.age)
+    half = 0.5 * (end - begin)
+    log_time = begin[:, None] + half[:, None] * (1.0 + NODES)
+    time = np.exp(log_time) - least
+    density = -(r + x)[:, None] * np.log(alpha + time) - (s + 1.0) * np.log(beta + time)
     with np.errstate(divide="ignore"):
-        dead = np.log(s / power) + upper + np.log1p(-ratio)
+        weights = np.log(half)[:, None] + np.log(WEIGHTS)
+    dead = np.log(s) + logsumexp(density + log_time + weights, axis=1)
     front = gammaln(r + x) - gammaln(r) + r * np.log(alpha) + s * np.log(beta)
     return front + np.logaddexp(alive, dead), front + alive
