@@ -165,7 +165,7 @@ class Window:
 
 def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
     """Return what came after a date, or say what is missing there."""
-    split = as_of_split(y, date.times, horizon)
+    split = as_of_split(y, date.label, horizon)
     rows, lengths = date.find_observed(y, horizon)
     if not rows.size:
         raise InvalidParameterError(
