@@ -20,6 +20,7 @@ from benchmarks._timing import RESULTS, describe_environment
 from benchmarks.real.fleets import READERS, Fleet, read_fleets
 from boostr import BoostR, backtest
 from boostr.exceptions import BoostrError
+from boostr.tuning import Backtest
 
 QUICK = {"n_estimators": 30, "validation": 0.2}
 COLUMNS = {
@@ -45,6 +46,8 @@ def main() -> None:
     parser.add_argument("--checkpoints", type=Path, help="folder of finished runs")
     asked = parser.parse_args()
     names = asked.fleets.split(",") if asked.fleets else None
+    if unknown := set(names or ()) - set(READERS):
+        parser.error(f"there is no fleet {', '.join(sorted(unknown))}")
     boostr = BoostR(random_state=0, **(QUICK if asked.quick else {}))
     found: list[dict[str, Any]] = []
     for read in read_fleets(asked.folder, boostr, names):
@@ -82,6 +85,9 @@ def run(fleet: Fleet, checkpoints: Path | None) -> dict[str, Any]:
     summary = pd.concat(summaries, ignore_index=True)
     print(f"{_format(summary)}\n", flush=True)
     table = pd.concat(rows, ignore_index=True)
+    if len(fleet.dates) > 1:
+        last = Backtest(table[table["date"] == table["date"].max()])
+        print(f"As of {fleet.dates[-1]} alone:\n\n{_format(last.summary())}\n", flush=True)
     return {
         "fleet": fleet.name,
         "horizon": fleet.horizon,
