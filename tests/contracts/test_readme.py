@@ -17,6 +17,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
     [
         "README.md",
         "docs/comparing.md",
+        "docs/exposure.md",
         "docs/forecasts.md",
         "docs/guide.md",
         "docs/large.md",

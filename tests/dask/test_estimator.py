@@ -363,3 +363,20 @@ def test_individuals_must_be_in_all_tables(client, fleet):
     stranger = fleet.sensors.assign(unit="z")
     with pytest.raises(InvalidSensorsError, match=r"of individuals in `ids`.*\(ids z\)"):
         fit(client, spread(static, 2), spread(events, 2), spread(stranger, 2))
+
+
+def test_exposures_are_a_column_of_the_features(client, fleet):
+    rng = np.random.default_rng(4)
+    static = fleet.static.assign(km=rng.uniform(0.5, 5.0, len(fleet.static)))
+    length = static.sort_values("unit")["km"].to_numpy()
+    exposed = fleet.y.with_exposure(length)
+    expected = BoostR(**SETTINGS).fit(fleet.X, exposed, sample_weight=fleet.weights)
+    tables = spread(static, 3), spread(fleet.events, 2)
+    found = fit(client, *tables, weight="weight", exposure="km")
+    assert_same_model(found.model_, expected, fleet, y=exposed)
+    curves = found.predict(tables[0], horizon=9.0).compute().sort_index()
+    own = expected.predict(fleet.X, horizon=9.0, exposure=length)
+    np.testing.assert_allclose(curves, own, rtol=1e-9)
+    ahead = found.forecast(*tables, 4.0).compute().sort_index()
+    own = expected.forecast(fleet.X, exposed, 4.0).sort_values("id")
+    np.testing.assert_allclose(ahead["expected"], own["expected"], rtol=1e-6)

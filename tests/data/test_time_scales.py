@@ -120,3 +120,14 @@ def test_nobody_enters_before_age_0():
     y = RecurrentEvents.from_lists([[1.0], []], end=2.0, ids=["a", "b"])
     with pytest.raises(InvalidEventsError, match=r"1 of 2 individuals \(ids b\)"):
         y.in_age(since=[0.0, 0.5])
+
+
+def test_exposures_move_with_the_histories():
+    y = histories("individual")
+    samples = Trajectories.from_flat(
+        [0.0, 2.0, 0.0, 0.0], [0, 2, 3, 4], [[1, 3, 2, 5]], ["size"], ids=y.ids
+    )._with(time_unit="D")
+    exposed = y.with_exposure(samples)
+    calendar = exposed.in_calendar_time()
+    assert calendar.exposure.begins[1] == 4.0  # two days after 2024-01-03
+    assert calendar.in_age().exposure.equals(exposed.exposure)

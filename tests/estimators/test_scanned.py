@@ -327,3 +327,21 @@ def test_predictions_with_sensors_in_files_go_chunk_by_chunk(fleet, fleet_model)
     assert len(parts) > 2
     expected = fleet_model.predict(data.X, horizon=10.0, Z=data.Z, hold_last=True)
     np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("as_mapping", [False, True])
+def test_exposures_of_scanned_individuals_are_in_memory(machines, as_mapping):
+    X, y, folder = machines
+    length = np.random.default_rng(3).uniform(0.5, 5.0, len(y))
+    exposure = dict(zip(y.ids.tolist(), length, strict=True)) if as_mapping else length
+    expected = BoostR(**SETTINGS).fit(X, y, exposure=length)
+    found = BoostR(**SETTINGS).fit(X, scan(folder, exposure=exposure))
+    assert found.has_exposure_
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert scan(folder).with_exposure(exposure).collect().equals(y.with_exposure(length))
+
+
+def test_exposures_of_scanned_individuals_are_checked(machines):
+    X, _, folder = machines
+    with pytest.raises(InvalidParameterError, match="each of the 120 individuals"):
+        BoostR(**SETTINGS).fit(X, scan(folder), exposure=np.ones(3))

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residuals
 
 
-def sweep(changes, drop, weight):
+def sweep(changes, drop, weight, exposure=None):
     time_index, kind, owner, jump = zip(*changes, strict=True)
     out = np.full(len(drop), np.nan)
     sweep_squared_residuals(
@@ -12,9 +12,11 @@ def sweep(changes, drop, weight):
         np.array(kind, dtype=np.int8),
         np.array(owner, dtype=np.int64),
         np.array(jump, dtype=np.float64),
+        np.ones(len(jump)) if exposure is None else np.array(exposure),
         np.array(drop),
         np.array(weight),
         np.zeros(len(weight)),
+        np.ones(len(weight)),
         out,
     )
     return out
@@ -55,3 +57,16 @@ def test_rounding_never_makes_a_sum_of_squares_negative():
     changes += [(0, HAS_EVENT, i, 0.1) for i in range(3)]
     out = sweep(changes, [0.1], [1.0, 1.0, 1.0])
     assert 0.0 <= out[0] < 1e-15
+
+
+def test_residuals_fall_by_exposures_that_may_change():
+    changes = [
+        (0, ENTERS, 0, 0.0),
+        (0, ENTERS, 1, 0.0),
+        (1, LEAVES, 0, 0.0),
+        (1, ENTERS, 0, 0.0),
+        (1, HAS_EVENT, 0, 7.0),
+    ]
+    exposure = [2.0, 1.0, 2.0, 5.0, 1.0]
+    squares = sweep(changes, [1.0, 3.0], [1.0, 1.0], exposure)
+    assert_allclose(squares, [4.0 + 1.0, (7.0 - 2.0 - 15.0) ** 2 + 16.0])

@@ -374,3 +374,12 @@ def test_sensors_that_follow_from_events_come_as_a_function(y):
 
     backtest(Drawn(), X, y, memory, as_of=[10.0], horizon=5.0)
     assert seen == [memory, memory]
+
+
+def test_expected_numbers_grow_with_the_exposures(y):
+    many = y.with_exposure(np.array([1.0, 2.0, 1.0, 1.0, 3.0]))
+    model = HomogeneousPoisson()
+    table = backtest(model, np.empty((5, 0)), many, as_of=[10.0], horizon=5.0).table
+    known = as_of_split(many, 10.0).train
+    rate = known.n_events.sum() / (known.follow_up * known.exposure.values).sum()
+    assert table["expected"][0] == pytest.approx(rate * (2 * 5.0 + 4.5 + 3 * 5.0))

@@ -1,4 +1,4 @@
-"""Cumulative curves of individuals: sums of terms, made monotone where they are not."""
+"""Cumulative curves of individuals: sums of terms, bent where they do not rise."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
+from boostr._kernels.link import bend_rates
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
+from boostr.basis._base import find_linear_term
 
-__all__ = ["REACH", "MonotoneCurves"]
+__all__ = ["REACH", "MonotoneCurves", "PositiveCurves"]
 
 REACH = 100.0  # times the horizon: how far curves are continued before they stay constant
 _N_EARLY = 64  # grid points close to zero
@@ -179,25 +181,129 @@ class MonotoneCurves:
 
     def _find_bent(self, grid: FloatArray) -> PositionArray:
         """Find the curves that decrease from one grid point to the next, or at one."""
-        steps = np.diff(self._basis.evaluate(grid), axis=0) / np.diff(grid)[:, None]
-        rates = np.vstack([steps, self._finite_rates(grid)])
-        low, high = rates.min(axis=0), rates.max(axis=0)
-        # A sum cannot fall if the sum of its terms' own worst rates does not.
-        worst = np.minimum(self._theta * low, self._theta * high)
-        suspects = np.flatnonzero(worst.sum(axis=1) < 0.0)
-        found = []
-        for begin in range(0, len(suspects), _BLOCK):
-            block = suspects[begin : begin + _BLOCK]
-            theta = self._theta[block]
-            rounding = _ROUNDING * np.abs(theta) @ np.maximum(np.abs(low), np.abs(high))
-            found.append(block[np.any(_combine(theta, rates) < -rounding[:, None], axis=1)])
-        return np.concatenate(found) if found else suspects
+        return _find_low(self._basis, self._theta, grid, self._reach, 0.0)
 
     def _finite_rates(self, times: FloatArray) -> FloatArray:
-        """Return the terms' rates, 0 where infinite (at zero) or out of reach."""
-        rates = self._basis.rates(times)
-        is_known = np.isfinite(rates) & (times <= self._reach)[:, None]
-        return np.where(is_known, rates, 0.0)
+        return _finite_rates(self._basis, times, self._reach)
+
+
+def _find_low(
+    basis: FittedBasis, theta: FloatArray, grid: FloatArray, reach: float, least: float
+) -> PositionArray:
+    """Find the curves that rise by less than a rate between grid points, or at one."""
+    steps = np.diff(basis.evaluate(grid), axis=0) / np.diff(grid)[:, None]
+    rates = np.vstack([steps, _finite_rates(basis, grid[grid < reach], reach)])
+    low, high = rates.min(axis=0), rates.max(axis=0)
+    # A sum cannot be low if the sum of its terms' own worst rates is not.
+    worst = np.minimum(theta * low, theta * high)
+    suspects = np.flatnonzero(worst.sum(axis=1) < least)
+    found = []
+    for begin in range(0, len(suspects), _BLOCK):
+        block = suspects[begin : begin + _BLOCK]
+        own = theta[block]
+        rounding = _ROUNDING * np.abs(own) @ np.maximum(np.abs(low), np.abs(high))
+        is_low = _combine(own, rates) < least - rounding[:, None]
+        found.append(block[np.any(is_low, axis=1)])
+    return np.concatenate(found) if found else suspects
+
+
+def _finite_rates(basis: FittedBasis, times: FloatArray, reach: float) -> FloatArray:
+    """Return the terms' rates, 0 where infinite (at zero) or out of reach."""
+    rates = basis.rates(times)
+    is_known = np.isfinite(rates) & (times <= reach)[:, None]
+    return np.where(is_known, rates, 0.0)
+
+
+class PositiveCurves:
+    """Curves ``theta . phi(s)`` on the clock of a basis, whose rates stay above zero.
+
+    A rate is bent where it falls below the floor, see `bend_rate`, and the curve is its
+    integral. Rates that change in time are taken as constant in the cells of a fixed grid
+    then, so that the value at one time does not depend on the others asked for; curves that
+    stay above the floor are not changed. All curves are constant from ``reach`` on.
+    """
+
+    def __init__(
+        self,
+        basis: FittedBasis,
+        theta: FloatArray,
+        horizon: float,
+        reach: float,
+        floor: float,
+    ) -> None:
+        self._basis = basis
+        self._theta = _bend_constant(basis, theta, floor)
+        self._horizon = horizon
+        self._reach = reach
+        self._floor = floor
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Return the curves at clock times, (n, m)."""
+        times = np.minimum(times, self._reach)
+        result = _combine(self._theta, self._basis.evaluate(times))
+        bent = self._bent
+        if bent.rows.size:
+            result[bent.rows] = bent.read(np.arange(len(bent.rows))[:, None], times)
+        return result
+
+    def slopes(self, times: FloatArray) -> FloatArray:
+        """Return the derivatives of the curves on the clock, (n, m)."""
+        rates = _finite_rates(self._basis, times, self._reach)
+        result = _combine(self._theta, rates)
+        bent = self._bent
+        if bent.rows.size:
+            slopes = bent.slope(np.arange(len(bent.rows))[:, None], times)
+            result[bent.rows] = np.where(times <= self._reach, slopes, 0.0)
+        return result
+
+    def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
+        times = np.minimum(times, self._reach)
+        result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
+        found, place = self._bent.find(rows)
+        result[found] = self._bent.read(place, times[found])
+        return result
+
+    def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
+        rates = _finite_rates(self._basis, times, self._reach)
+        result = np.einsum("kt,kt->k", self._theta[rows], rates)
+        found, place = self._bent.find(rows)
+        slopes = self._bent.slope(place, times[found])
+        result[found] = np.where(times[found] <= self._reach, slopes, 0.0)
+        return result
+
+    @cached_property
+    def _bent(self) -> _Projection:
+        """Curves whose rate falls below the floor somewhere."""
+        even = np.linspace(0.0, self._horizon, _N_INSIDE)
+        early = np.geomspace(1e-12 * even[1], even[1], _N_EARLY)
+        beyond = np.geomspace(self._horizon, self._reach, _N_BEYOND)
+        breaks = self._basis.breaks
+        breaks = breaks[(breaks > 0.0) & (breaks < self._reach)]
+        grid = np.unique(np.concatenate([even, early, beyond, breaks]))
+        rows = _find_low(self._basis, self._theta, grid, self._reach, self._floor)
+        steps = np.diff(_combine(self._theta[rows], self._basis.evaluate(grid)), axis=1)
+        widths = np.diff(grid)
+        rates = np.ascontiguousarray(steps / widths)
+        bend_rates(rates.reshape(-1), self._floor)
+        values = np.zeros((len(rows), len(grid)))
+        np.cumsum(rates * widths, axis=1, out=values[:, 1:])
+        return _Projection(rows, grid, values)
+
+
+def _bend_constant(basis: FittedBasis, theta: FloatArray, floor: float) -> FloatArray:
+    """Bend the coefficients of curves that are straight lines, which need no grid."""
+    term = find_linear_term(basis)
+    if term is None:
+        return theta
+    others = np.arange(theta.shape[1]) != term
+    is_straight = ~np.any(theta[:, others], axis=1)
+    rates = np.ascontiguousarray(theta[is_straight, term])
+    bend_rates(rates, floor)
+    bent = theta.copy()
+    bent[is_straight, term] = rates
+    return bent
 
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.curves import REACH, MonotoneCurves
+from boostr._engine.curves import REACH, MonotoneCurves, PositiveCurves
 from boostr._engine.path_curves import PathCurves
 from boostr._engine.suffstats import put_paths_on_clock
 from boostr._engine.tree import Tree, pack_trees
@@ -18,7 +19,9 @@ from boostr._typing import FloatArray, IndexArray
 from boostr.basis import Clock, FittedBasis, FittedSensorBasis
 from boostr.data import Trajectories
 
-__all__ = ["Ensemble", "Member"]
+__all__ = ["Curves", "Ensemble", "Member"]
+
+Curves = MonotoneCurves | PositiveCurves | PathCurves
 
 _PARALLEL_FROM = 10_000  # individuals from which waking up threads pays
 
@@ -44,6 +47,7 @@ class Ensemble:
     mapper: BinMapper
     horizon: float  # last end of follow-up in training
     members: tuple[Member, ...]
+    floor: float | None = None  # rate below which rates are bent; None: cut off at zero
     _nodes: Nodes = field(init=False, repr=False)
     _roots: IndexArray = field(init=False, repr=False)
     _round_ends: IndexArray = field(init=False, repr=False)
@@ -90,14 +94,31 @@ class Ensemble:
         sensors: Trajectories | None = None,
         *,
         monotone: bool = True,
-    ) -> MonotoneCurves | PathCurves:
+    ) -> Curves:
         """Return the curves of individuals with the given coefficients and sensors."""
         ends = self.clock.read(np.array([self.horizon, REACH * self.horizon]))
         if isinstance(self.basis, FittedSensorBasis):
             assert sensors is not None  # noqa: S101 - estimators have asked for them
             paths = put_paths_on_clock(sensors, self.clock)
-            return PathCurves(self.basis, theta, paths, ends[0], ends[1], monotone)
+            floor = (self.floor or 0.0) if monotone else -1.0
+            return PathCurves(self.basis, theta, paths, ends[0], ends[1], floor)
+        if monotone and self.floor is not None:
+            return PositiveCurves(self.basis, theta, ends[0], ends[1], self.floor)
         return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
+
+    def on_clock(self, clock: Clock) -> Ensemble:
+        """Return the ensemble on another clock; its trees are not packed anew."""
+        other = copy.copy(self)
+        object.__setattr__(other, "clock", clock)
+        return other
+
+    def scaled(self, factor: float) -> Ensemble:
+        """Return the ensemble with all rates, and the floor, multiplied by a factor."""
+        members = tuple(
+            replace(member, weight=factor * member.weight) for member in self.members
+        )
+        floor = None if self.floor is None else factor * self.floor
+        return replace(self, members=members, floor=floor)
 
     def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:
         binned = self.mapper.transform(features, n_threads)

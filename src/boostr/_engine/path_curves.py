@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from boostr._kernels.link import bend_rates
 from boostr._kernels.path_atoms import accumulate_atoms
 from boostr._kernels.path_curves import (
     add_sensor_rates,
@@ -24,8 +25,8 @@ class PathCurves:
     """Curves ``theta . A(s)`` where A accumulates what the sensors have shown.
 
     The rate of a sum of leaf functions can fall below zero; the rate of events cannot. It
-    counts as zero where it does, unless ``monotone`` is False. Values at a time depend only
-    on the path up to it. All curves are constant from ``reach`` on.
+    is bent where it falls below the floor, see `bend_rate`. Values at a time depend only on
+    the path up to it. All curves are constant from ``reach`` on.
     """
 
     def __init__(
@@ -35,14 +36,14 @@ class PathCurves:
         paths: ClockedPaths,
         horizon: float,
         reach: float,
-        monotone: bool,
+        floor: float,
     ) -> None:
         self._basis = basis
         self._theta = theta
         self._paths = paths
         self._horizon = horizon
         self._reach = reach
-        self._monotone = monotone
+        self._floor = floor
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
@@ -139,7 +140,7 @@ class PathCurves:
             times,
             self._basis.evaluate_baseline(times),
             offsets,
-            self._monotone,
+            self._floor,
             out,
         )
         return out
@@ -153,8 +154,9 @@ class PathCurves:
         read_path_slopes(
             self._paths.begins, rates, unknown, self._paths.offsets, times, offsets, out
         )
+        bend_rates(out, self._floor)
         out[times > self._reach] = 0.0
-        return np.maximum(out, 0.0) if self._monotone else out
+        return out
 
     @property
     def _baseline_theta(self) -> FloatArray:

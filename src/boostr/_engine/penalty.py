@@ -39,10 +39,14 @@ _BLOCK = 4096  # individuals whose gradients are looked at together
 
 
 def time_problem(
-    basis: FittedBasis, loss: Loss, horizon: float, gamma2: float
+    basis: FittedBasis, loss: Loss, horizon: float, gamma2: float, amount: float = 1.0
 ) -> LeafProblem:
-    """Return the leaf problem of functions of time alone."""
-    return LeafProblem(basis.solver, gamma2 * pseudo_individual(basis, loss, horizon))
+    """Return the leaf problem of functions of time alone.
+
+    ``amount`` is what exposure makes of the statistics of an average individual.
+    """
+    own = pseudo_individual(basis, loss, horizon)
+    return LeafProblem(basis.solver, gamma2 * amount * own)
 
 
 def sensor_problem(
@@ -52,17 +56,19 @@ def sensor_problem(
     horizon: float,
     gamma2: float,
     penalty: SensorPenalty,
+    amount: float = 1.0,
 ) -> LeafProblem:
     """Return the leaf problem of a baseline and sensors.
 
     With a baseline, imaginary individuals of average sensors draw all terms to zero, and
     the group lasso adds prices that grow with the noise of a leaf. Without one, the
     paper's form, the price is ``gamma2 / 2`` in every leaf; ridge draws with ``gamma2``
-    individuals. ``total`` sums over all individuals, wherever they are.
+    individuals. ``total`` sums over all individuals, wherever they are, and ``amount`` is
+    what exposure makes of the statistics of an average one.
     """
     n_baseline, n_terms = basis.n_baseline, basis.n_terms
     # An average individual: functions are uncorrelated, with a variance of one.
-    length = horizon if loss == "intensity" else horizon**3 / 3.0
+    length = amount * (horizon if loss == "intensity" else horizon**3 / 3.0)
     is_lasso = penalty == "group_lasso"
     matrix = np.zeros((n_terms, n_terms))
     sensor_terms = np.arange(n_baseline, n_terms)
@@ -71,7 +77,7 @@ def sensor_problem(
         starts = basis.starts
         prices = np.full(len(starts) - 1, 0.5 * gamma2)
     else:
-        own = pseudo_individual(basis.baseline, loss, horizon)
+        own = amount * pseudo_individual(basis.baseline, loss, horizon)
         matrix[:n_baseline, :n_baseline] = gamma2 * own
         matrix[sensor_terms, sensor_terms] = gamma2 * _SENSOR_INDIVIDUALS * length
         starts = np.concatenate([[0], basis.starts])

@@ -16,7 +16,11 @@ from boostr.basis import (
     FittedSensorBasis,
     Loss,
 )
+from boostr.basis._base import exposed_moments
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._exposure import exposed_windows
+from boostr.data._flat import offsets_of
+from boostr.exceptions import InvalidEventsError
 
 __all__ = [
     "SufficientStats",
@@ -90,15 +94,25 @@ def put_on_clock(
     ``end`` is the last end of follow-up where these are not all individuals.
     """
     end = float(events.window_stop.max()) if end is None else end
+    start, stop, offsets = events.window_start, events.window_stop, events.window_offsets
+    factors, amounts, exposure = None, None, events.exposure
+    if exposure is not None and exposure.is_constant:
+        amounts = exposure.values
+    elif exposure is not None:
+        windows = exposed_windows(events)
+        start, stop, factors = windows.start, windows.stop, windows.factor
+        offsets = offsets_of(np.bincount(windows.owner, minlength=len(events)))
     return ClockedEvents(
-        window_start=clock.read(events.window_start),
-        window_stop=clock.read(events.window_stop),
-        window_offsets=events.window_offsets,
+        window_start=clock.read(start),
+        window_stop=clock.read(stop),
+        window_offsets=offsets,
         times=clock.read(events.times),
         costs=events.costs,
         event_offsets=events.event_offsets,
         horizon=float(clock.read(np.array([end]))[0]),
         paths=None if sensors is None else put_paths_on_clock(sensors, clock),
+        window_exposure=factors,
+        amounts=amounts,
     )
 
 
@@ -119,8 +133,25 @@ def compute_suffstats(
     loss: Loss,
     weights: FloatArray | None = None,
 ) -> SufficientStats:
-    """Compute the statistics of all individuals in closed form."""
-    linear, quadratic = basis.moments(events, loss)
+    """Compute the statistics of all individuals in closed form.
+
+    The rate of events is the exposure times that of a unit. Where exposures do not change,
+    H of intensities comes with the exposure, that of cumulative counts with its square.
+    """
+    if loss != "intensity" and events.window_exposure is not None:
+        raise InvalidEventsError(
+            "With the cumulative loss exposures must not change in time, but these do.\n\n"
+            'Hint: loss="intensity" takes any; y.with_exposure takes one number each.'
+        )
+    if isinstance(basis, FittedSensorBasis):
+        linear, quadratic = basis.moments(events, loss)
+    else:
+        linear, quadratic = exposed_moments(basis, events, loss)
+    if events.amounts is not None:
+        amounts = events.amounts[:, None]
+        if loss != "intensity":
+            linear *= amounts
+        quadratic *= amounts if loss == "intensity" else amounts**2
     if weights is not None:
         linear *= weights[:, None]
         quadratic *= weights[:, None]

@@ -14,6 +14,7 @@ __all__ = ["Counts", "conformal_level"]
 
 _WIDE = 2000.0  # standard deviation from which a count is taken as continuous
 _MOST_DISPERSED = 1e6  # almost surely zero, whatever the mean
+_LEAST_DISPERSED = 1e-6  # below which counts are as good as Poisson ones
 _ROUNDING = 1e-9  # by which levels of the same count may differ
 
 
@@ -35,6 +36,16 @@ class Counts:
         mixed = scipy.special.betainc(k, shape, spread / (1.0 + spread))
         plain = scipy.special.gammainc(k, self.mean)
         return np.asarray(np.where(is_poisson, plain, mixed))
+
+    def log_likelihood(self, counts: FloatArray) -> FloatArray:
+        """Return the log-probabilities of counts, up to what depends on these alone."""
+        spread = self.mean * self.dispersion
+        shape = 1.0 / np.maximum(self.dispersion, _LEAST_DISPERSED)
+        ways = scipy.special.gammaln(counts + shape) - scipy.special.gammaln(shape)
+        mixed = ways - counts * np.log(shape + self.mean) - shape * np.log1p(spread)
+        plain = counts * np.log(self.mean) - self.mean
+        is_poisson = self.dispersion < _LEAST_DISPERSED
+        return np.asarray(np.where(is_poisson, plain, counts * np.log(self.mean) + mixed))
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the shortest intervals with a probability as near as can be to a level."""

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._forecasting.frailty import LEAST_FADE, FrailtyLaw, Histories, Pieces
+from boostr._forecasting.frailty import FrailtyLaw, Histories, Pieces
 from boostr._kernels.frailty import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data._flat import offsets_of
+from boostr.data import RecurrentEvents
+from boostr.data._flat import offsets_of, owners_of
 
-__all__ = ["ExposedWindows", "cut_at_events", "measure_exposure"]
+__all__ = ["ExposedWindows", "cut_at_events", "measure_exposure", "multiply_exposure"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +28,21 @@ class ExposedWindows:
     stop: FloatArray  # (k,)
     offsets: OffsetArray  # (n + 1,) where the pieces of every individual begin
     factors: FloatArray  # (k,)
+
+
+def multiply_exposure(windows: ExposedWindows, events: RecurrentEvents) -> ExposedWindows:
+    """Return the windows with factors that are multiplied by exposures.
+
+    Those that do not change in time are factors of whole individuals, and left to them.
+    """
+    own = events.exposure
+    if own is None or own.is_constant:
+        return windows
+    parts = own.cut(owners_of(windows.offsets), windows.start, windows.stop)
+    factors = windows.factors[parts.window] * parts.factor
+    return ExposedWindows(
+        parts.start, parts.stop, _offsets(parts.owner, len(events)), factors
+    )
 
 
 def cut_at_events(pieces: Pieces, owner: AnyArray, times: FloatArray) -> Pieces:
@@ -64,7 +80,7 @@ def measure_exposure(histories: Histories, law: FrailtyLaw) -> ExposedWindows:
         histories.entry,
         law.variance,
         law.fading,
-        LEAST_FADE,
+        law.least_prior,
         means,
     )
     return ExposedWindows(pieces.start, pieces.stop, offsets, means)

@@ -1,18 +1,16 @@
-"""Gamma frailties: how much more often than predicted an individual has events.
+"""Frailties: how much more often than predicted an individual has events.
 
-Individual ``i`` has the rate ``u_i(t) * lambda_i(t)``, where ``lambda_i`` is what the model
-predicts. Its frailty starts as a gamma variable with mean 1 and variance ``p``. After ``n``
-events where the model expected ``L`` it is gamma again, with mean ``(1 + p n) / (1 + p L)``
-and relative variance ``p / (1 + p n)``. Where frailties drift, what is known of them fades:
-events, expectations and the prior count half after every half-life (the discounted filter
-of Smith and Miller, 1986), so that the mean stays and the variance grows in between.
-
-All of it is sequential, and holds as well where observation stops because of the events.
+Individual ``i`` has the rate ``u_i lambda_i(t)``, where ``lambda_i`` is what the model
+predicts. After ``n`` events where ``m`` were expected, the mean of its frailty is
+``xi = (1 + v n) / (1 + v m)``, as for gamma variables with mean 1 and variance ``v``;
+events and expectations count half after every half-life. Ahead the frailty is
+``1 + rho (xi - 1)``. Variance, half-life and ``rho`` are those by which the last part of
+training histories is the most likely, predicted from what came before.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -22,12 +20,14 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 __all__ = [
     "LEAST_FADE",
     "N_CELLS",
+    "Ahead",
     "Frailties",
     "FrailtyLaw",
     "Histories",
     "Pieces",
     "cut_windows",
-    "fit_frailty",
+    "fit_law",
+    "fit_variance",
     "log_likelihood",
     "sum_by_owner",
 ]
@@ -39,27 +39,76 @@ _LEAST_CELL = 2.0**-40  # of the time axis: cells are counted in whole numbers
 _LEAST_HALF_LIFE = 1e-100  # so that rates of fading times ages are finite
 LEAST_FADE = 2.0**-10  # of the prior: nothing is forgotten altogether
 _LEAST_VARIANCE = 1e-8  # as good as none
+_LEAST_MEAN = 1e-12  # of a number of events
 _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
-_HALF_LIVES = (4.0, 4.0 * N_CELLS)  # where the half-life is looked for, in cells
 _USUAL_VARIANCE = 5.0  # mean of a prior that only data of a few events notice
-_WORTH = 3.0  # log-likelihood that fading must gain
-_INSIDE = 1.05  # times the least variance or half-life that is looked for
+_HALF_LIVES = (np.inf, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)  # of the time axis
+_AHEAD_VARIANCES = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_PERSISTENCES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_WORTH = 2.0  # log-likelihood that another law than that of permanent frailties must gain
+_LEAST_AHEAD = 10.0  # events from which a law is judged by what it says ahead
+_SCALES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of what is not known of frailties
+_EXTRAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # what nothing tells of them
+_WORTH_OF_SPREAD = 1.0
+
+
+Sums = tuple[FloatArray, FloatArray]  # events and expectations of all individuals
 
 
 @dataclass(frozen=True, slots=True)
 class FrailtyLaw:
-    """Variance of frailties, and the time after which what is known of one counts half."""
+    """How histories tell frailties, and how frailties go on ahead."""
 
     variance: float
-    half_life: float = np.inf
+    half_life: float = np.inf  # time after which what is known counts half
+    persistence: float = 1.0  # rho: share of a difference from 1 that goes on
+    scale: float = 1.0  # factor of the variance that a history leaves
+    extra: float = 0.0  # relative variance ahead that no history tells
+    drifts: bool = False  # the law of the first model files: the prior fades as well
 
     @property
     def fading(self) -> float:
         """Rate at which knowledge fades."""
         return float(np.log(2.0) / max(self.half_life, _LEAST_HALF_LIFE))
 
+    @property
+    def least_prior(self) -> float:
+        """What is left of the prior at least: all of it, unless it fades as well."""
+        return LEAST_FADE if self.drifts else 1.0
+
+    def without_history(self, model_variance: FloatArray) -> Frailties:
+        """Return the frailties of individuals without a history."""
+        if self.drifts:
+            return Frailties.prior(self.variance + model_variance)
+        spread = self.scale * self.variance + self.extra
+        return Frailties.prior(np.full(len(model_variance), spread))
+
+    def posterior(
+        self, histories: Histories, now: FloatArray, model_variance: FloatArray
+    ) -> Frailties:
+        """Return what histories up to a time tell of the time after it.
+
+        ``model_variance`` is the relative variance of predictions, which matters to the
+        law of the first model files alone: others have it in their own variances.
+        """
+        if self.drifts:
+            variance = self.variance + model_variance
+            return Frailties.posterior(histories, now, variance, self.fading)
+        return self.judge(*histories.discount(now, self.fading))
+
+    def judge(self, events: FloatArray, expected: FloatArray) -> Frailties:
+        """Return what is known after events where some were expected."""
+        known = 1.0 + self.variance * events
+        found = known / (1.0 + self.variance * expected)
+        mean = 1.0 + self.persistence * (found - 1.0)
+        return Frailties(mean, self.scale * self.variance / known + self.extra)
+
+    def ahead(self, frailties: Frailties, length: FloatArray) -> Frailties:
+        """Return frailties, as known now, over a time ahead."""
+        return frailties.widen(self.spread(length)) if self.drifts else frailties
+
     def spread(self, length: FloatArray) -> FloatArray:
-        """Return the factor by which frailties are less known over a time ahead than now.
+        """Return the factor by which drifting frailties are less known ahead than now.
 
         While means stay, frailties drift as fast as knowledge fades: after a time ``s`` the
         variance is ``1 + fading * s`` times that now, until nothing more is forgotten.
@@ -86,6 +135,12 @@ class Pieces:
     start: FloatArray  # (k,)
     stop: FloatArray  # (k,)
 
+    def after(self, time: float) -> Pieces:
+        """Return what lies after a time."""
+        late = self.stop > time
+        start = np.maximum(self.start[late], time)
+        return Pieces(self.owner[late], start, self.stop[late])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histories:
@@ -100,6 +155,15 @@ class Histories:
 
     def __len__(self) -> int:
         return len(self.entry)
+
+    def discount(self, now: FloatArray, fading: float) -> tuple[FloatArray, FloatArray]:
+        """Return events and expectations of all, as they count at a time."""
+        n, pieces, owner = len(self), self.pieces, self.event_owner
+        middle = 0.5 * (pieces.start + pieces.stop)
+        kept = np.exp(-fading * np.maximum(now[pieces.owner] - middle, 0.0))
+        expected = sum_by_owner(pieces.owner, kept * self.expected, n)
+        kept = np.exp(-fading * np.maximum(now[owner] - self.event_times, 0.0))
+        return sum_by_owner(owner, kept * self.event_weights, n), expected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,20 +182,18 @@ class Frailties:
     def posterior(
         cls, histories: Histories, now: FloatArray, variance: FloatArray, fading: float
     ) -> Frailties:
-        """Return what is known at a time, after histories up to it."""
-        n, pieces = len(histories), histories.pieces
+        """Return what is known of drifting frailties at a time, after histories."""
         prior = _fade(fading, now - histories.entry)
-        middle = 0.5 * (pieces.start + pieces.stop)
-        kept = np.exp(-fading * np.maximum(now[pieces.owner] - middle, 0.0))
-        expected = sum_by_owner(pieces.owner, kept * histories.expected, n)
-        owner = histories.event_owner
-        kept = np.exp(-fading * np.maximum(now[owner] - histories.event_times, 0.0))
-        events = sum_by_owner(owner, kept * histories.event_weights, n)
+        events, expected = histories.discount(now, fading)
         return cls(*_update(prior, events, expected, variance))
 
     def widen(self, factor: FloatArray) -> Frailties:
         """Return frailties that are known less well, by factors of variances."""
         return Frailties(self.mean, self.dispersion * factor)
+
+    def scaled(self, factor: float) -> Frailties:
+        """Return frailties with all means multiplied by a factor."""
+        return Frailties(factor * self.mean, self.dispersion)
 
     def take(self, rows: PositionArray) -> Frailties:
         """Return the frailties of some individuals."""
@@ -176,53 +238,71 @@ def cut_windows(
     )
 
 
-def fit_frailty(
-    histories: Histories, cell: float, model_variance: FloatArray, weights: FloatArray
-) -> FrailtyLaw:
-    """Find variance and half-life by maximum likelihood, from pieces cut by `cell`.
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """The last part of training histories, and what came before it."""
 
-    ``model_variance`` is the relative variance of each prediction itself: it comes on top
-    of the variance that is sought, so that the errors of the model do not count as
-    frailty where they are known. Frailties are taken as permanent unless fading explains
-    the histories clearly better.
+    histories: Histories  # up to the last part
+    now: FloatArray  # (n,) where it begins
+    expected: FloatArray  # (n,) events in it, for a frailty of 1
+    seen: FloatArray  # (n,)
+    weights: FloatArray  # (n,)
+
+    def log_likelihood(self, frailties: Frailties) -> float:
+        """Return that of the last part, at the level that explains the most.
+
+        Counts are negative binomial, or Poisson where frailties are known exactly.
+        """
+        mean = np.maximum(self.expected * frailties.mean, _LEAST_MEAN)
+        mean = mean * (self.weights @ self.seen) / (self.weights @ mean)
+        if not frailties.dispersion.any():
+            return float(self.weights @ (self.seen * np.log(mean) - mean))
+        dispersion = np.maximum(frailties.dispersion, _LEAST_VARIANCE)
+        steps = _log_step(mean, self.seen, np.ones(len(mean)), dispersion)
+        return float(self.weights @ (steps + self.seen * np.log(mean)))
+
+
+def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
+    """Find the law by which the last part of histories is the most likely.
+
+    ``variance`` is that of permanent frailties, and ``span`` the length of the time axis.
+    Frailties are permanent unless another law is clearly better.
     """
-    whole = _Table.make(histories, np.inf)
-    variance, best = _fit_variance(whole, model_variance, weights)
-    if variance == 0.0:
-        return FrailtyLaw(variance)
-    table = _Table.make(histories, cell)
+    plain = FrailtyLaw(variance)
+    if float(ahead.weights @ ahead.seen) < _LEAST_AHEAD:
+        return plain
+    best, most = plain, -np.inf
+    for share in _HALF_LIVES:
+        half_life = share * span
+        fading = FrailtyLaw(0.0, half_life).fading
+        events, expected = ahead.histories.discount(ahead.now, fading)
 
-    def read(point: FloatArray) -> FrailtyLaw:
-        bounds = np.log([_VARIANCES, _HALF_LIVES])
-        found, n_cells = np.exp(np.clip(point, bounds[:, 0], bounds[:, 1]))
-        return FrailtyLaw(float(found), cell * float(n_cells))
+        def judge(law: FrailtyLaw, sums: Sums = (events, expected)) -> float:
+            exact = replace(law, scale=0.0)
+            return ahead.log_likelihood(exact.judge(*sums))
 
-    def loss(point: FloatArray) -> float:
-        law = read(point)
-        return _loss(table, law.variance, model_variance, weights, law.fading)
+        if best is plain and np.isinf(half_life):
+            most = judge(plain) + _WORTH
+        for one in (*_AHEAD_VARIANCES, variance):
+            for persistence in _PERSISTENCES:
+                law = FrailtyLaw(one, half_life, persistence)
+                found = judge(law)
+                if found > most:
+                    best, most = law, found
+    return _fit_spread(ahead, best)
 
-    starts = [
-        np.array([np.log(share * variance), np.log(half_life)])
-        for share in (1.0, 0.7)
-        for half_life in (N_CELLS / 8, N_CELLS / 2)
-    ]
-    losses = [loss(start) for start in starts]
-    if min(losses) > -best:  # permanent frailties explain more: the usual case
-        return FrailtyLaw(variance)
-    found = scipy.optimize.minimize(
-        loss,
-        starts[int(np.argmin(losses))],
-        method="Nelder-Mead",
-        options={"xatol": 0.02, "fatol": 0.05, "maxiter": 40},
-    )
-    law = read(found.x)
-    # At the edge of the ranges knowledge is lost at once, and the last few events tell all:
-    # that explains bursts, and would let every forecast go on as the last burst did.
-    is_at_edge = (
-        law.variance < _INSIDE * _VARIANCES[0]
-        or law.half_life < _INSIDE * cell * _HALF_LIVES[0]
-    )
-    return FrailtyLaw(variance) if is_at_edge or -found.fun < best + _WORTH else law
+
+def _fit_spread(ahead: Ahead, law: FrailtyLaw) -> FrailtyLaw:
+    """Find how far counts ahead spread around what histories tell."""
+    sums = ahead.histories.discount(ahead.now, law.fading)
+    best, most = law, ahead.log_likelihood(law.judge(*sums)) + _WORTH_OF_SPREAD
+    for scale in _SCALES:
+        for extra in _EXTRAS:
+            wider = replace(law, scale=scale, extra=extra)
+            found = ahead.log_likelihood(wider.judge(*sums))
+            if found > most:
+                best, most = wider, found
+    return best
 
 
 def log_likelihood(
@@ -232,9 +312,11 @@ def log_likelihood(
     model_variance: FloatArray,
     weights: FloatArray,
 ) -> float:
-    """Return what `fit_frailty` makes as large as it can, for a law."""
+    """Return that of whole histories, cell by cell, given all that went before."""
     table = _Table.make(histories, cell if np.isfinite(law.half_life) else np.inf)
-    return -_loss(table, law.variance, model_variance, weights, law.fading)
+    variance = law.variance + (model_variance if law.drifts else 0.0)
+    one_each = np.broadcast_to(variance, model_variance.shape)
+    return float(weights @ table.log_likelihood(one_each, law))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,50 +352,44 @@ class _Table:
             histories.event_weights,
         )
 
-    def log_likelihood(self, variance: FloatArray, fading: float) -> FloatArray:
+    def log_likelihood(self, variance: FloatArray, law: FrailtyLaw) -> FloatArray:
         """Return that of every individual, up to what no frailty changes.
 
         In every cell the count is negative binomial, given all that went before.
         """
+        fading = law.fading
         variance = np.maximum(variance, _LEAST_VARIANCE)[:, None]
         latest = self.middle.max()
         growth = np.exp(fading * (self.middle - latest))
         marks = np.exp(fading * (self.event_times - latest)) * self.event_weights
         events = sum_by_owner(self.event_cell, marks, growth.size).reshape(growth.shape)
-        prior = _fade(fading, self.middle - self.entry)
+        prior = np.maximum(_fade(fading, self.middle - self.entry), law.least_prior)
         seen = _sum_before(events) / growth
         exposed = _sum_before(self.expected * growth) / growth
         mean, dispersion = _update(prior, seen, exposed, variance)
         return _log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
 
 
-def _fit_variance(
-    table: _Table, model_variance: FloatArray, weights: FloatArray
-) -> tuple[float, float]:
-    """Return the variance of permanent frailties and the log-likelihood; 0 is allowed."""
-
-    def loss(log_variance: float) -> float:
-        return _loss(table, float(np.exp(log_variance)), model_variance, weights)
-
-    none = _loss(table, 0.0, model_variance, weights)
-    found = scipy.optimize.minimize_scalar(
-        loss, bounds=np.log(_VARIANCES), method="bounded", options={"xatol": 1e-4}
-    )
-    if found.fun >= none:
-        return 0.0, -none
-    return float(np.exp(found.x)), -float(found.fun)
-
-
-def _loss(
-    table: _Table,
-    variance: float,
-    model_variance: FloatArray,
-    weights: FloatArray,
-    fading: float = 0.0,
+def fit_variance(
+    expected: FloatArray, seen: FloatArray, weights: FloatArray | None = None
 ) -> float:
-    """Return minus the log-likelihood, with a weak prior for data of a few events."""
-    log_likelihood = table.log_likelihood(variance + model_variance, fading)
-    return variance / _USUAL_VARIANCE - float(weights @ log_likelihood)
+    """Return the variance of permanent frailties by maximum likelihood; 0 is allowed."""
+    some = (expected > 0.0) | (seen > 0.0)
+    expected, seen = np.maximum(expected[some], _LEAST_MEAN), seen[some]
+    weights = np.ones(len(seen)) if weights is None else weights[some]
+    ones = np.ones(len(seen))
+
+    def loss(variance: float) -> float:
+        steps = _log_step(expected, seen, ones, variance * ones)
+        return variance / _USUAL_VARIANCE - float(weights @ steps)
+
+    found = scipy.optimize.minimize_scalar(
+        lambda log_variance: loss(float(np.exp(log_variance))),
+        bounds=np.log(_VARIANCES),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return 0.0 if found.fun >= loss(_LEAST_VARIANCE) else float(np.exp(found.x))
 
 
 def _columns(times: FloatArray, cell: float) -> PositionArray:

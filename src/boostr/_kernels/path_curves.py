@@ -9,6 +9,7 @@ import numpy as np
 
 from boostr._kernels._jit import kernel, parallel_kernel
 from boostr._kernels.bspline import SensorAtoms, find_atoms
+from boostr._kernels.link import bend_rate
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["add_sensor_rates", "read_path_curves", "read_path_slopes"]
@@ -116,7 +117,7 @@ def read_path_curves(
     times: FloatArray,
     phi_times: FloatArray,
     time_offsets: OffsetArray,
-    monotone: bool,
+    floor: float,
     out: FloatArray,
 ) -> None:
     """Write cumulative curves at times that are sorted within individuals.
@@ -143,9 +144,10 @@ def read_path_curves(
         The baseline's functions there.
     time_offsets : (n + 1,) int64
         Where the times of every individual begin.
-    monotone : bool
-        Whether a cell in which the curve falls counts as flat. The baseline is straight
-        from one grid point to the next then; one of constant rate is so anyway.
+    floor : float
+        Rate below which the curve of a cell is bent, see `bend_rate`. Unless it is
+        negative, the baseline is straight from one grid point to the next; one of constant
+        rate is so anyway.
     out : (n_times,) float64
         Overwritten.
 
@@ -170,22 +172,30 @@ def read_path_curves(
             if is_piece:
                 end, after = begins[piece], _dot(theta[individual], phi_pieces[piece])
             growth = after - before
-            if monotone:
+            if floor >= 0.0:
                 growth = _straighten(
                     theta[individual], phi_grid, grid, cell, start, end, growth
                 )
-            rise = growth + rate * (end - start) if end < math.inf else 0.0
+            slope = 0.0
+            if start < end < math.inf:
+                slope = bend_rate(growth / (end - start) + rate, floor)
             while query < last_query and times[query] <= end:
                 length = times[query] - start
                 exact = _dot(theta[individual], phi_times[query]) - before + rate * length
-                if monotone and end < math.inf:
-                    out[query] = level + max(rise, 0.0) * length / (end - start)
+                if floor < 0.0:
+                    out[query] = level + exact
+                elif end < math.inf:
+                    out[query] = level + slope * length
+                elif length > 0.0:
+                    out[query] = level + bend_rate(exact / length, floor) * length
                 else:
-                    out[query] = level + (max(exact, 0.0) if monotone else exact)
+                    out[query] = level
                 query += 1
             if end == math.inf:
                 break
-            level += max(rise, 0.0) if monotone else rise
+            level += (
+                slope * (end - start) if floor >= 0.0 else growth + rate * (end - start)
+            )
             start, before = end, after
             if is_piece:
                 rate = rates[piece]

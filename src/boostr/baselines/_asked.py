@@ -89,6 +89,17 @@ def need_features(features: FloatArray, model: str) -> None:
         )
 
 
+def refuse_exposure(y: RecurrentEvents, model: str) -> None:
+    """Refuse histories with exposures, which would be left out without a word."""
+    if y.exposure is not None:
+        raise InvalidEventsError(
+            f"{model} cannot use exposures, but these histories have some.\n\n"
+            "Hint: y.with_exposure(None) takes them away; BoostR, McfRegressor, McfK, "
+            "PowerLawProcess, HomogeneousPoisson, XGBoostPoisson and LightGBMPoisson use "
+            "them."
+        )
+
+
 def refuse_costs(y: RecurrentEvents, model: str) -> None:
     """Refuse events with costs: a likelihood of counts does not know them."""
     if y.has_costs:

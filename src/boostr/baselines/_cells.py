@@ -8,6 +8,7 @@ import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents
+from boostr.data._exposure import exposed_windows
 from boostr.exceptions import InvalidEventsError
 
 __all__ = ["ExpandedRows", "TimeCells"]
@@ -67,11 +68,13 @@ class TimeCells:
         return np.asarray(flat, dtype=np.float64).reshape(len(events), n_cells)
 
     def observe(self, events: RecurrentEvents) -> FloatArray:
-        """Return for how long everybody was observed in every cell."""
-        begins = np.maximum(events.window_start[:, None], self.edges[:-1])
-        ends = np.minimum(events.window_stop[:, None], self.edges[1:])
-        spells = np.maximum(ends - begins, 0.0)
-        return np.asarray(np.add.reduceat(spells, events.window_offsets[:-1], axis=0))
+        """Return for how long everybody was observed in every cell, times exposures."""
+        windows = exposed_windows(events)
+        begins = np.maximum(windows.start[:, None], self.edges[:-1])
+        ends = np.minimum(windows.stop[:, None], self.edges[1:])
+        spells = windows.factor[:, None] * np.maximum(ends - begins, 0.0)
+        first = np.searchsorted(windows.owner, np.arange(len(events)))
+        return np.asarray(np.add.reduceat(spells, first, axis=0))
 
     def expand(
         self, features: FloatArray, events: RecurrentEvents, weights: FloatArray

@@ -25,6 +25,8 @@ _WEIGHT_OF_EVENT = 2.0
 class ExpandedPoisson(BoostedRival):
     """Rates in cells of time; the offset is the log of what the pooled rate expects."""
 
+    _takes_exposure = True
+
     def __init__(
         self,
         *,

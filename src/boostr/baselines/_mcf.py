@@ -117,7 +117,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : RecurrentEvents
-            Event histories.
+            Event histories; where they have exposures, events are counted per unit.
         sample_weight : array-like of shape (n,), default=None
             How often each individual counts; 1 by default.
 
@@ -239,6 +239,7 @@ def _robust_variance(
     jump = np.concatenate(
         [np.zeros(2 * n_windows), table.cost / at_risk[table.event_index]]
     )
+    exposure = np.concatenate([table.exposure, table.exposure, np.ones(table.cost.size)])
     owner = np.concatenate([table.window_owner, table.window_owner, table.event_owner])
     # Kinds are stacked in their order, so a stable sort by time keeps it.
     order = np.argsort(time_index, kind="stable")
@@ -248,9 +249,11 @@ def _robust_variance(
         kind[order],
         owner[order],
         jump[order],
+        exposure[order],
         increment / at_risk,
         table.weight,
         np.zeros(table.weight.size),
+        np.ones(table.weight.size),
         variance,
     )
     return variance

@@ -51,6 +51,8 @@ class McfRegressor(Rival):
     array([[0.5, 1. , 2. ]])
     """
 
+    _takes_exposure = True
+
     def __init__(self, *, smooth: bool = False) -> None:
         self.smooth = smooth
 
@@ -110,6 +112,8 @@ class McfK(Rival):
     >>> McfK(n_neighbors=20).fit(train.X, train.y).predict(test.X).round(0)
     array([1., 6., 9.])
     """
+
+    _takes_exposure = True
 
     def __init__(self, *, n_neighbors: int = 20, smooth: bool = False) -> None:
         self.n_neighbors = n_neighbors

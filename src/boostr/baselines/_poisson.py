@@ -76,6 +76,7 @@ class PowerLawProcess(Rival):
 
     _model = "Power-law process"
     _has_fixed_shape = False
+    _takes_exposure = True
 
     def __init__(self, *, confidence: float = 0.95) -> None:
         self.confidence = confidence

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
+from boostr.data._exposure import exposed_windows
 from boostr.exceptions import InvalidEventsError
 
 __all__ = ["Histories", "PowerFit", "exposures", "maximise"]
@@ -28,6 +29,7 @@ class Histories:
     start: FloatArray  # (n_windows,)
     stop: FloatArray  # (n_windows,)
     owner: OffsetArray  # (n_windows,)
+    exposure: FloatArray  # (n_windows,) factors of time
     counts: FloatArray  # (n,) events
     log_times: FloatArray  # (n,) sum of the logs of event times
     weights: FloatArray  # (n,)
@@ -42,10 +44,12 @@ class Histories:
                 "none.\n\nHint: check the column that says which rows are events."
             )
         n, unit = len(events), float(events.window_stop.max())
+        windows = exposed_windows(events)
         return cls(
-            start=events.window_start / unit,
-            stop=events.window_stop / unit,
-            owner=np.repeat(np.arange(n), np.diff(events.window_offsets)),
+            start=windows.start / unit,
+            stop=windows.stop / unit,
+            owner=windows.owner,
+            exposure=windows.factor,
             counts=events.n_events.astype(np.float64),
             log_times=_sum_by(events.event_owner, np.log(events.times / unit), n),
             weights=weights,
@@ -64,11 +68,14 @@ class PowerFit:
 
 
 def exposures(histories: Histories, shape: float) -> tuple[FloatArray, ...]:
-    """Return everybody's sum of ``stop**shape - start**shape``, and two derivatives."""
+    """Return everybody's sum of ``stop**shape - start**shape``, and two derivatives.
+
+    Windows count with their exposures.
+    """
     parts = []
     with np.errstate(divide="ignore", invalid="ignore"):
         for times, sign in ((histories.stop, 1.0), (histories.start, -1.0)):
-            power, log = sign * times**shape, np.log(times)
+            power, log = sign * histories.exposure * times**shape, np.log(times)
             is_late = times > 0.0
             parts.append([power, *(np.where(is_late, power * log**k, 0.0) for k in (1, 2))])
     n = len(histories.weights)

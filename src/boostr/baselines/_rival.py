@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostr._engine.exposed_curves import expose
 from boostr._tables.tables import check_rows
 from boostr._typing import BoolArray, FloatArray
 from boostr._validation import check_ids_match, check_weights
-from boostr.baselines._asked import check_times, check_windows
+from boostr.baselines._asked import check_times, check_windows, refuse_exposure
 from boostr.baselines._columns import Columns, read_table
 from boostr.baselines._curves import Curves
 from boostr.baselines._steps import pool_clock
-from boostr.basis import Clock
+from boostr.basis import CalendarClock, Clock
 from boostr.data import Panel, RecurrentEvents
+from boostr.data._exposure import exposed_windows
+from boostr.data._exposure_read import read_new_exposure
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Rival", "RivalData"]
@@ -43,10 +46,12 @@ class Rival(BaseEstimator):  # type: ignore[misc]
     individuals with given features are, in `_curves`.
     """
 
+    _takes_exposure = False
     columns_: Columns
     horizon_: float
     reference_clock_: Clock
     time_unit_: str | None
+    has_exposure_: bool
 
     def fit(
         self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None
@@ -75,6 +80,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             data = self._check_data(X, y, sample_weight)
             self.horizon_ = float(data.events.window_stop.max())
             self.time_unit_ = data.events.time_unit
+            self.has_exposure_ = data.events.exposure is not None
             self.reference_clock_ = pool_clock(data.events, data.weights)
             self._learn(data)
         except BaseException:
@@ -82,7 +88,9 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             raise
         return self
 
-    def predict(self, X: Any, horizon: float | None = None) -> FloatArray:
+    def predict(
+        self, X: Any, horizon: float | None = None, *, exposure: Any = None
+    ) -> FloatArray:
         """Predict how many events each individual has by a horizon.
 
         Parameters
@@ -91,6 +99,9 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             Static features.
         horizon : float, default=None
             Time from 0; the last end of follow-up in training by default.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, where those of training had some; by default 1,
+            so that predictions are per unit.
 
         Returns
         -------
@@ -104,9 +115,11 @@ class Rival(BaseEstimator):  # type: ignore[misc]
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"
                 "Hint: predict_cumulative(X, times) predicts at several."
             )
-        return self.predict_cumulative(X, times)[:, 0]
+        return self.predict_cumulative(X, times, exposure=exposure)[:, 0]
 
-    def predict_cumulative(self, X: Any, times: ArrayLike) -> FloatArray:
+    def predict_cumulative(
+        self, X: Any, times: ArrayLike, *, exposure: Any = None
+    ) -> FloatArray:
         """Predict the cumulative intensity of each individual.
 
         Parameters
@@ -115,6 +128,9 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, where those of training had some; by default 1,
+            so that predictions are per unit.
 
         Returns
         -------
@@ -122,9 +138,11 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        return self._curves(self._check_features(X)).values(checked)
+        return self._exposed_curves(X, exposure).values(checked)
 
-    def predict_intensity(self, X: Any, times: ArrayLike) -> FloatArray:
+    def predict_intensity(
+        self, X: Any, times: ArrayLike, *, exposure: Any = None
+    ) -> FloatArray:
         """Predict the rate of events of each individual.
 
         Parameters
@@ -133,6 +151,9 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, where those of training had some; by default 1,
+            so that predictions are per unit.
 
         Returns
         -------
@@ -141,9 +162,11 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             steps, it is the slope of the smoothed curves.
         """
         checked = check_times(times)
-        return self._curves(self._check_features(X)).slopes(checked)
+        return self._exposed_curves(X, exposure).slopes(checked)
 
-    def predict_count(self, X: Any, start: ArrayLike, stop: ArrayLike) -> FloatArray:
+    def predict_count(
+        self, X: Any, start: ArrayLike, stop: ArrayLike, *, exposure: Any = None
+    ) -> FloatArray:
         """Predict how many events each individual has in a window of its own.
 
         Parameters
@@ -152,15 +175,18 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             Static features.
         start, stop : float or array-like of shape (n,)
             Limits of the windows.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, where those of training had some; by default 1,
+            so that predictions are per unit.
 
         Returns
         -------
         ndarray of shape (n,)
             Expected number (or cost) of events in (start, stop].
         """
-        features = self._check_features(X)
-        starts, stops = check_windows(start, stop, len(features))
-        curves, rows = self._curves(features), np.arange(len(features))
+        curves = self._exposed_curves(X, exposure)
+        starts, stops = check_windows(start, stop, len(read_table(X)))
+        rows = np.arange(len(starts))
         return curves.values_at(rows, stops) - curves.values_at(rows, starts)
 
     def score(
@@ -190,9 +216,8 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         events = self._check_events(X, y, len(features))
         weights = check_weights(sample_weight, len(events))
         curves = self._curves(features)
-        clock, n = self.reference_clock_, len(events)
-        owner = np.repeat(np.arange(n), np.diff(events.window_offsets))
-        start, stop = events.window_start, events.window_stop
+        clock, n, windows = self.reference_clock_, len(events), exposed_windows(events)
+        owner, start, stop = windows.owner, windows.start, windows.stop
         excess = curves.values_at(owner, stop) - curves.values_at(owner, start)
         excess -= clock.read(stop) - clock.read(start)
         rates = curves.slopes_at(events.event_owner, events.times)
@@ -200,7 +225,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
         logs = np.log(np.maximum(ratio, _LEAST_RATIO))
         gains = np.bincount(events.event_owner, events.costs * logs, n)
-        gains -= np.bincount(owner, excess, n)
+        gains -= np.bincount(owner, windows.factor * excess, n)
         return float(np.average(gains, weights=weights))
 
     def __sklearn_tags__(self) -> Any:
@@ -246,8 +271,22 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         validate_data(self, table, reset=False, skip_check_array=True)
         return self.columns_.encode(table)
 
-    @staticmethod
-    def _check_events(X: Any, y: object, n_rows: int) -> RecurrentEvents:
+    def _exposed_curves(self, X: Any, exposure: Any) -> Curves:
+        """Return the curves of individuals, with exposures if there are some."""
+        features = self._check_features(X)
+        index = getattr(X, "index", None)
+        labels = None if callable(index) else index
+        given = read_new_exposure(exposure, len(features), labels)
+        if given is not None and not self.has_exposure_:
+            raise InvalidParameterError(
+                "This model was fitted without exposures, but individuals have some now."
+                "\n\nHint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
+            )
+        return expose(self._curves(features), given, CalendarClock())
+
+    def _check_events(self, X: Any, y: object, n_rows: int) -> RecurrentEvents:
         events = check_rows(y, n_rows, "static features go into one row each.")
         check_ids_match(X.X if isinstance(X, Panel) else X, events)
+        if not self._takes_exposure:
+            refuse_exposure(events, type(self).__name__)
         return events

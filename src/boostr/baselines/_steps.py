@@ -73,8 +73,9 @@ class GroupSteps:
         )
         jump = np.bincount(place, weight[owner] * table.cost[events], key.size)
         begin = group[window_owner] * stride
-        at_risk = _count_until(begin + table.enter[windows], weight[window_owner], key)
-        at_risk -= _count_until(begin + table.leave[windows], weight[window_owner], key)
+        exposed = weight[window_owner] * table.exposure[windows]
+        at_risk = _count_until(begin + table.enter[windows], exposed, key)
+        at_risk -= _count_until(begin + table.leave[windows], exposed, key)
         rises = np.cumsum(jump / at_risk)
         own_group = key // stride
         is_first = np.diff(own_group, prepend=-1) > 0

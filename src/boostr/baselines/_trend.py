@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import chdtr, chdtrc, ndtr
 
 from boostr._typing import FloatArray, OffsetArray
+from boostr.baselines._asked import refuse_exposure
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
@@ -204,6 +205,7 @@ def _place_events(y: RecurrentEvents, truncation: str) -> tuple[FloatArray, Floa
     Both are measured in time under observation.
     """
     check_target(y)
+    refuse_exposure(y, "A test of trend")
     owner, times = y.event_owner, _observed_time(y)
     length = y.follow_up.copy()
     last = y.event_offsets[1:][y.n_events > 0] - 1

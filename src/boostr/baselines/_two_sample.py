@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from boostr._typing import FloatArray, PositionArray
+from boostr.baselines._asked import refuse_exposure
 from boostr.baselines._groups import read_groups
 from boostr.data import RecurrentEvents, RiskTable, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
@@ -162,6 +163,7 @@ def compare_mcf(
     (('placebo', 'rIFN-g'), array([56., 20.]), array([36.8, 39.2]))
     """
     check_target(y)
+    refuse_exposure(y, "compare_mcf")
     names, member = read_groups(y, group)
     table = RiskTable.from_events(y, np.ones(len(y)))
     counts = _count_groups(table, member, len(names))

@@ -17,6 +17,7 @@ __all__ = [
     "ClockedPaths",
     "FittedBasis",
     "Loss",
+    "find_linear_term",
     "require_paths",
 ]
 
@@ -64,6 +65,7 @@ class ClockedEvents:
     paths: ClockedPaths | None = None  # of the sensors, where there are any
     has_late_starts: bool = False  # of individuals elsewhere, whom these stand for
     window_exposure: FloatArray | None = None  # (n_windows,) factors of time, 1 by default
+    amounts: FloatArray | None = None  # (n,) exposures that do not change, 1 by default
 
     def __len__(self) -> int:
         return len(self.window_offsets) - 1
@@ -87,6 +89,7 @@ class ClockedEvents:
             window_exposure=(
                 None if self.window_exposure is None else self.window_exposure[windows]
             ),
+            amounts=None if self.amounts is None else self.amounts[block],
         )
 
     @property
@@ -160,6 +163,12 @@ class Basis(Protocol):
     def place(self, events: ClockedEvents, loss: Loss) -> FittedBasis:
         """Place knots for the given data, or say why family and loss do not go together."""
         ...
+
+
+def find_linear_term(basis: object) -> int | None:
+    """Return the term that is the clock's own time, if there is one."""
+    exponents = list(getattr(basis, "exponents", ()))
+    return exponents.index(1.0) if 1.0 in exponents else None
 
 
 def exposed_moments(

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, RiskTable
+from boostr.data._exposure import exposed_windows
 
-__all__ = ["CalendarClock", "Clock", "OperationalClock"]
+__all__ = [
+    "RECENT_EVENTS",
+    "RECENT_SHARE",
+    "CalendarClock",
+    "Clock",
+    "OperationalClock",
+    "fit_fall",
+]
 
 _MAX_KNOTS = 64
+_N_TENTHS = 10  # of the time axis, at whose ends there are knots as well
 _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
 _FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
-_LAST_SLOPES = (0.1, 3.0)  # and after the last one: less trust in what nobody has seen
-_MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
-_N_ROUNDS = 10  # of weighing
+RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
+RECENT_EVENTS = 30  # that tell it
+_N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
+_TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
+_CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
+_N_ROUNDS = 3  # of balancing what is expected and what came
+_N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
+_STEPS = (0.5, 2.0)  # factors of one round
+_STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +57,9 @@ class OperationalClock:
 
     ``s(t)`` is the mean cumulative function of all training individuals, smoothed: a
     monotone cubic through some of its points in log time and log count, where every power
-    law is a straight line, and a power law before the first and after the last of them.
+    law is a straight line. Before the first point it is a power law; after the last, the
+    end of follow-up, the rate goes on from its recent level, constant or as a power of
+    time: ``ds/dt = last_rate * (t / t_end) ** (last_slope - 1)``.
     """
 
     origin: float  # nobody is observed before it
@@ -49,6 +67,7 @@ class OperationalClock:
     log_counts: FloatArray  # (n_knots,)
     first_slope: float  # exponent before the first knot
     last_slope: float  # exponent after the last knot
+    last_rate: float | None = None  # at the last knot; None: that of one power law from 0
 
     @classmethod
     def from_events(
@@ -65,48 +84,71 @@ class OperationalClock:
         step = max(1, len(events) // _SAMPLE_SIZE)
         if step > 1:
             events, weights = events[::step], weights[::step]
-        times, mean = _pool(events, weights)
+        table = RiskTable.from_events(events, weights)
+        mean = np.cumsum(table.totals(table.cost) / table.at_risk())
+        rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
+        times, mean = table.times[rises], mean[rises]
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
-        n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
-        ranks = np.unique(np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64))
-        # The middle of the jump: half of an event has happened at its own time.
-        counts = 0.5 * (mean[ranks] + np.where(ranks > 0, mean[ranks - 1], 0.0))
-        log_times = np.log(times[ranks] - origin)
-        # Far from the origin, times that differ by rounding have the same logarithm.
-        is_later = np.diff(log_times, prepend=-np.inf) > 0.0
-        log_times, log_counts = log_times[is_later], np.log(counts[is_later])
-        return cls(
-            origin,
-            log_times,
-            log_counts,
-            *_end_slopes(times - origin, mean, log_times, log_counts),
-        )
+        pooled = _PooledHistories(events, weights, origin)
+        since, rate = pooled.recent()
+        knots = _place_knots(times - origin, mean, since, pooled, rate)
+        slope, rate = pooled.fall() or (0.0, rate)
+        clock = cls._through(origin, *knots, 1.0 + slope, rate)
+        for _ in range(_N_ROUNDS):
+            clock = cls._through(
+                origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
+            )
+        return clock
+
+    @classmethod
+    def _through(
+        cls,
+        origin: float,
+        log_times: FloatArray,
+        log_counts: FloatArray,
+        last_slope: float,
+        last_rate: float | None,
+    ) -> OperationalClock:
+        """Return the clock through some knots."""
+        first = 1.0
+        if len(log_times) > 1:
+            first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
+        first = float(np.clip(first, *_FIRST_SLOPES))
+        return cls(origin, log_times, log_counts, first, last_slope, last_rate)
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        return np.asarray(np.exp(self._log_read(self._log_time(times))))
+        log_time = self._log_time(times)
+        inside = np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
+        passed = np.maximum(
+            log_time - self.log_times[-1], 0.0
+        )  # in log time, since the end
+        ahead = self.end_rate * np.expm1(self.last_slope * passed) / self.last_slope
+        return np.asarray(inside + ahead)
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
         # A power law has no finite rate of its own at the origin: read it just after.
         soon = self.origin + 1e-6 * np.exp(self.log_times[0])
         log_time = self._log_time(np.maximum(np.asarray(times, dtype=np.float64), soon))
-        slope = np.where(
-            log_time < self.log_times[0],
-            self.first_slope,
-            np.where(log_time > self.log_times[-1], self.last_slope, np.nan),
-        )
-        inside = np.isnan(slope)
+        slope = np.full(log_time.shape, self.first_slope)
+        inside = (log_time >= self.log_times[0]) & (log_time <= self.log_times[-1])
         if len(self.log_times) > 1:
-            derivative = scipy.interpolate.PchipInterpolator(
-                self.log_times, self.log_counts
-            ).derivative()
+            derivative = self._interpolate().derivative()
             slope[inside] = derivative(log_time[inside])
-        else:
-            slope[inside] = self.last_slope
-        return np.asarray(slope * np.exp(self._log_read(log_time) - log_time))
+        passed = log_time - self.log_times[-1]
+        growth = slope * np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
+        ahead = self.end_rate * np.exp(self.last_slope * np.maximum(passed, 0.0))
+        return np.asarray(np.where(passed > 0.0, ahead, growth) * np.exp(-log_time))
+
+    @property
+    def end_rate(self) -> float:
+        """Rate at the last knot per unit of log time."""
+        if self.last_rate is None:
+            return float(self.last_slope * np.exp(self.log_counts[-1]))
+        return float(self.last_rate * np.exp(self.log_times[-1]))
 
     def _log_time(self, times: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
@@ -115,104 +157,166 @@ class OperationalClock:
             )
 
     def _log_read(self, log_time: FloatArray) -> FloatArray:
+        """Return the log count up to the last knot."""
         below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
-        above = self.log_counts[-1] + self.last_slope * (log_time - self.log_times[-1])
         if len(self.log_times) == 1:
-            return np.where(log_time < self.log_times[0], below, above)
-        middle = scipy.interpolate.PchipInterpolator(self.log_times, self.log_counts)(
-            np.clip(log_time, self.log_times[0], self.log_times[-1])
-        )
-        result = np.where(log_time < self.log_times[0], below, middle)
-        return np.where(log_time > self.log_times[-1], above, result)
+            return np.asarray(below)
+        middle = self._interpolate()(np.maximum(log_time, self.log_times[0]))
+        return np.where(log_time < self.log_times[0], below, middle)
+
+    def _interpolate(self) -> Any:
+        """Return the monotone cubic, which ends with the rate that goes on."""
+        smooth = scipy.interpolate.PchipInterpolator(self.log_times, self.log_counts)
+        if self.last_rate is None:
+            return smooth
+        slopes = smooth(self.log_times, 1)
+        secant = np.diff(self.log_counts[-2:]) / np.diff(self.log_times[-2:])
+        end = self.end_rate / np.exp(self.log_counts[-1])
+        slopes[-1] = min(end, 3.0 * float(secant[0]))  # steeper ones might not be monotone
+        return scipy.interpolate.CubicHermiteSpline(self.log_times, self.log_counts, slopes)
 
 
 Clock = CalendarClock | OperationalClock
 
 
-def _pool(events: RecurrentEvents, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean cumulative function where it rises: times and values.
+class _PooledHistories:
+    """Events and time under observation of all individuals together."""
 
-    Individuals count with their frailties, unless everybody is observed all the time,
-    where that would change nothing, or observation seems to stop because of events, where
-    the mean would no longer be the same.
+    def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
+        windows = exposed_windows(events)
+        amounts = weights[windows.owner] * windows.factor
+        self.end = float(events.window_stop.max()) - origin
+        self._enter = _Ramp(windows.start - origin, amounts)
+        self._leave = _Ramp(windows.stop - origin, amounts)
+        order = np.argsort(events.times, kind="stable")
+        self._times = events.times[order] - origin
+        self._costs = (events.costs * weights[events.event_owner])[order]
+
+    def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and costs of events between edges."""
+        places = np.searchsorted(self._times, edges, side="right")
+        costs = np.concatenate([[0.0], np.cumsum(self._costs)])[places]
+        return np.diff(places).astype(np.float64), np.diff(costs)
+
+    def exposure(self, edges: FloatArray) -> FloatArray:
+        """Return the time under observation between edges."""
+        return np.diff(self._enter.read(edges) - self._leave.read(edges))
+
+    def rates(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean rates between edges, and numbers of events there."""
+        counts, costs = self.count(edges)
+        exposure = self.exposure(edges)
+        return _divide(costs, exposure, 0.0), counts
+
+    def balance(self, clock: OperationalClock) -> tuple[FloatArray, FloatArray]:
+        """Return the knots of a clock by which as many events as came are expected.
+
+        Between any two knots, that is.
+        """
+        knots = np.concatenate([[0.0], np.exp(clock.log_times)])
+        knots[-1] = self.end  # without the rounding of logarithms
+        fine = np.linspace(knots[:-1], knots[1:], _N_FINE, endpoint=False, axis=1)
+        fine = np.append(fine.ravel(), self.end)
+        at_risk = _divide(self.exposure(fine), np.diff(fine), 0.0)
+        expected = at_risk * np.diff(clock.read(clock.origin + fine))
+        expected = expected.reshape(-1, _N_FINE).sum(axis=1)
+        growth = np.diff(clock.read(clock.origin + knots))
+        growth *= np.clip(_divide(self.count(knots)[1], expected, 1.0), *_STEPS)
+        return clock.log_times, np.log(np.cumsum(growth))
+
+    def recent(self) -> tuple[float, float]:
+        """Return since when, and at what rate, events came recently.
+
+        In the last tenth of the time axis, or since so many events as tell a rate.
+        """
+        paid = self._times[self._costs > 0.0]
+        since = (1.0 - RECENT_SHARE) * self.end
+        if np.sum(paid > since) < RECENT_EVENTS:
+            since = float(paid[-RECENT_EVENTS - 1]) if len(paid) > RECENT_EVENTS else 0.0
+        rate = self.rates(np.array([since, self.end]))[0][0]
+        return since, float(rate)
+
+    def fall(self) -> tuple[float, float] | None:
+        """Return the exponent and the last value of a clearly falling rate."""
+        edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
+        return fit_fall(edges, *self.rates(edges))
+
+
+def fit_fall(
+    edges: FloatArray, rates: FloatArray, counts: FloatArray
+) -> tuple[float, float] | None:
+    """Return the exponent and the last value of a clearly falling rate, None of others.
+
+    ``edges`` are times from the origin, between which there were ``counts`` of events at
+    ``rates``. A rise is not taken as a trend: it would go on for ever.
     """
-    table = RiskTable.from_events(events, weights)
-    at_risk = table.at_risk()
-    mean = np.cumsum(table.totals(table.cost) / at_risk)
-    is_staggered = mean.size > 0 and mean[-1] > 0.0 and np.any(at_risk != at_risk[0])
-    if is_staggered and _share_ending_with_event(events, weights) < _MOST_ENDING:
-        seen = np.bincount(events.event_owner, events.costs, len(events))
-        mean = _weigh(table, mean, seen.astype(np.float64))
-    rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
-    return table.times[rises], mean[rises]
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
+    if some.sum() < 3:
+        return None
+    log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
+    centre, level = (np.average(x, weights=counts) for x in (log_times, log_rates))
+    curvature = float(counts @ (log_times - centre) ** 2)
+    slope = float(counts @ ((log_times - centre) * log_rates)) / curvature
+    rest = log_rates - level - slope * (log_times - centre)
+    spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
+    if slope > -_CLEAR * np.sqrt(spread / curvature):
+        return None
+    last = level + slope * (np.log(edges[-1]) - centre)
+    return max(slope, _STEEPEST), float(np.exp(last))
 
 
-def _weigh(table: RiskTable, mean: FloatArray, seen: FloatArray) -> FloatArray:
-    """Return the mean where individuals count as their own histories say.
+class _Ramp:
+    """The function ``sum of w_i max(t - t_i, 0)``."""
 
-    Where observation of some ends before that of others, dividing by numbers of individuals
-    takes a few that always had many events, and are left, for a rise of everybody's rate.
-    Counts ``n`` where ``m`` were expected make weights ``u = (1 + v n) / (1 + v m)``, the
-    expected frailties if these are gamma variables of variance ``v`` (rounds of the EM
-    algorithm of Nielsen et al., 1992). Whatever the law of events, ``u`` is 1 on average
-    if observation does not depend on them, so that the limit is the mean cumulative
-    function as it is without weights; only the errors are smaller.
+    def __init__(self, times: FloatArray, weights: FloatArray) -> None:
+        order = np.argsort(times, kind="stable")
+        self._times = times[order]
+        self._weight = np.concatenate([[0.0], np.cumsum(weights[order])])
+        self._moment = np.concatenate([[0.0], np.cumsum((weights * times)[order])])
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the function at some times."""
+        places = np.searchsorted(self._times, times, side="right")
+        return np.asarray(self._weight[places] * times - self._moment[places])
+
+
+def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
+    """Return ratios, or a number where nothing is to be divided by."""
+    return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0.0)
+
+
+def _place_knots(
+    times: FloatArray, mean: FloatArray, since: float, pooled: _PooledHistories, rate: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return log times and log counts of knots.
+
+    They lie at quantiles of the events and at tenths of the time axis. Since few may be
+    left at the end, where one event makes a large step of the mean cumulative function,
+    the last stretch has the rate of all its events over all its time.
     """
-    jumps = table.totals(table.cost)
-    unit = float(table.totals(table.cost**2).sum() / jumps.sum())
-    for _ in range(_N_ROUNDS):
-        expected = _expect(table, mean)
-        dispersion = _excess_variance(seen, expected, table.weight, unit) / unit
-        frailty = (1.0 + dispersion * seen) / (1.0 + dispersion * expected)
-        mean = np.cumsum(jumps / replace(table, weight=table.weight * frailty).at_risk())
-    # As many events are expected of all as they had.
-    level = float(table.weight @ seen) / float(table.weight @ _expect(table, mean))
-    return mean * level
-
-
-def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> float:
-    """Return the share of individuals whose observation ends with an event of their own."""
-    closing = events.times == events.end[events.event_owner]
-    is_last = np.bincount(events.event_owner, closing, len(events)) > 0.0
-    return float(weights @ is_last / weights.sum())
-
-
-def _expect(table: RiskTable, mean: FloatArray) -> FloatArray:
-    """Return what was expected of each individual while it was observed."""
-    so_far = np.concatenate([[0.0], mean])
-    rises = so_far[table.leave] - so_far[table.enter]
-    return np.bincount(table.window_owner, rises, len(table.weight)).astype(np.float64)
-
-
-def _excess_variance(
-    seen: FloatArray, expected: FloatArray, weights: FloatArray, unit: float
-) -> float:
-    """Return the variance of frailties by moments: what Poisson counts leave over.
-
-    Costs in units of mean square over mean have the variance of counts.
-    """
-    excess = weights @ ((seen - expected) ** 2 - unit * expected)
-    return max(float(excess / (weights @ expected**2)), 0.0)
-
-
-def _end_slopes(
-    times: FloatArray, mean: FloatArray, log_times: FloatArray, log_counts: FloatArray
-) -> tuple[float, float]:
-    """Fit the exponents of the power laws before the first and after the last knot.
-
-    Each is the mean slope, in log time and log count, over a quarter of the time axis or
-    more; a single knot takes the maximum likelihood exponent of a power law.
-    """
-    if len(log_times) == 1:
-        steps = np.diff(mean, prepend=0.0)
-        spread = np.sum(steps * (log_times[-1] - np.log(times)))
-        slope = float(mean[-1] / spread) if spread > 0 else 1.0
-        first = last = slope
-    else:
-        quarter = np.searchsorted(log_times, log_times[-1] - np.log(4.0))
-        start = min(int(quarter), len(log_times) - 2)
-        last = float(
-            (log_counts[-1] - log_counts[start]) / (log_times[-1] - log_times[start])
-        )
-        first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
-    return float(np.clip(first, *_FIRST_SLOPES)), float(np.clip(last, *_LAST_SLOPES))
+    n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+    ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
+    tenths = np.arange(1, _N_TENTHS) * pooled.end / _N_TENTHS
+    at = np.union1d(times[ranks], tenths)
+    at = at[at <= since]
+    # The middle of the jump: half of an event has happened at its own time.
+    padded = np.concatenate([[0.0], mean])
+    counts = 0.5 * (
+        padded[np.searchsorted(times, at, side="left")]
+        + padded[np.searchsorted(times, at, side="right")]
+    )
+    start = padded[np.searchsorted(times, since, side="right")]
+    at = np.append(at, pooled.end)
+    counts = np.append(counts, start + rate * (pooled.end - since))
+    # Far from the origin, times that differ by rounding have the same logarithm; and a
+    # stretch without events must not stop the clock.
+    with np.errstate(divide="ignore"):
+        log_times, log_counts = np.log(at), np.log(counts)
+    keep = [len(at) - 1]
+    for place in range(len(at) - 2, -1, -1):
+        rises = counts[place] < counts[keep[-1]] and log_times[place] < log_times[keep[-1]]
+        if rises and counts[place] > 0.0:
+            keep.append(place)
+    keep.reverse()
+    return log_times[keep], log_counts[keep]

@@ -80,6 +80,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     start: options.StartColumn = None,
     stop: options.StopColumn = None,
     cost: options.CostColumn = None,
+    exposure: options.ExposureColumn = None,
     unit: options.Unit = None,
     origin: options.Origin = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
@@ -125,6 +126,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
         start=start,
         stop=stop,
         cost=cost,
+        exposure=exposure,
         unit=unit,
         origin=origin,
     )

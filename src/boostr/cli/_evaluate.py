@@ -18,7 +18,7 @@ from boostr.estimators import BoostR
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance
-from boostr.metrics._scorer import predict_observed
+from boostr.metrics._scorer import predict_by, predict_observed
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "evaluate"]
@@ -70,6 +70,7 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
     start: options.StartColumn = None,
     stop: options.StopColumn = None,
     cost: options.CostColumn = None,
+    exposure: options.ExposureColumn = None,
     unit: options.Unit = None,
     origin: options.Origin = None,
     json: options.Json = False,
@@ -92,6 +93,7 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
         start=start,
         stop=stop,
         cost=cost,
+        exposure=exposure,
         unit=unit,
         origin=origin,
     )
@@ -114,7 +116,7 @@ def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
     y = fleet.y
     table = fleet.X if fleet.Z is None else Panel(fleet.X, fleet.Z)
     expected = predict_observed(model, table, y, -np.inf, np.inf)
-    risk = model.predict(table)
+    risk = predict_by(model, table, y, None)
     return {
         "individuals": len(y),
         "observed": float(y.costs.sum()),

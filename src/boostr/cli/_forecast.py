@@ -70,6 +70,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     start: options.StartColumn = None,
     stop: options.StopColumn = None,
     cost: options.CostColumn = None,
+    exposure: options.ExposureColumn = None,
     unit: options.Unit = None,
     origin: options.Origin = None,
     out: Annotated[
@@ -92,6 +93,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         start=start,
         stop=stop,
         cost=cost,
+        exposure=exposure,
         unit=unit,
         origin=origin,
     )

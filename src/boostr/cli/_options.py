@@ -13,6 +13,7 @@ __all__ = [
     "CostColumn",
     "EventColumn",
     "EventsFile",
+    "ExposureColumn",
     "IdColumn",
     "Json",
     "Level",
@@ -73,6 +74,15 @@ StopColumn = Annotated[
 CostColumn = Annotated[
     str | None,
     typer.Option("--cost", metavar="COL", help="Column of what each event counts."),
+]
+ExposureColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--exposure",
+        metavar="COL",
+        help="Column of --static or --sensors that events are proportional to, such as "
+        "length or flights a day.",
+    ),
 ]
 Unit = Annotated[
     str | None,

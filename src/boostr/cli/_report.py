@@ -57,6 +57,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
     start: options.StartColumn = None,
     stop: options.StopColumn = None,
     cost: options.CostColumn = None,
+    exposure: options.ExposureColumn = None,
     unit: options.Unit = None,
     origin: options.Origin = None,
     out: Annotated[
@@ -75,6 +76,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
         start=start,
         stop=stop,
         cost=cost,
+        exposure=exposure,
         unit=unit,
         origin=origin,
     )

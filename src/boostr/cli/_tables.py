@@ -20,6 +20,7 @@ from boostr.cli._output import say
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._origins import counts_from_elsewhere, name_origin
 from boostr.data._times import INDIVIDUAL
+from boostr.estimators._exposure import had_exposure
 from boostr.estimators._outlook import find_origin, had_costs
 from boostr.exceptions import (
     BoostrError,
@@ -56,6 +57,7 @@ class Known:
     reading: Reading
     origin: np.datetime64 | None
     has_costs: bool
+    has_exposure: bool = False
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -77,6 +79,7 @@ class Known:
             reading=reading | {"unit": model.time_unit_},
             origin=origin,
             has_costs=had_costs(model),
+            has_exposure=had_exposure(model),
         )
 
 
@@ -123,16 +126,67 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
         _check_clock(histories, known, files.given)
         _check_costs(histories, known)
         _check_complete(files, known)
+    asked = _find_exposure(files, known)
     X: Any = np.empty((len(histories.y), 0))
-    if files.static is not None and (known is None or known.features):
-        X = _read_static(files.static, histories, known)
+    y, reading = histories.y, histories.reading
+    if files.static is not None and (known is None or known.features or asked):
+        X, exposure = _read_static(files.static, histories, known, asked)
+        y = y if exposure is None else y.with_exposure(exposure)
+    is_sensor = asked is not None and y.exposure is None
     Z, future = (
         None
         if path is None
-        else _read_samples(path, files.given, histories, known, is_plan)
+        else _read_samples(
+            path, files.given, histories, known, is_plan, asked if is_sensor else None
+        )
         for path, is_plan in ((files.sensors, False), (files.future, True))
     )
-    return Fleet(X=X, y=histories.y, Z=Z, future=future, reading=histories.reading)
+    if asked is not None and is_sensor:
+        y = y.with_exposure(_follow(Z, future, asked, y))
+        Z, future = _drop(Z, asked), _drop(future, asked)
+    if asked is not None:
+        reading = reading | {"exposure": asked}
+    return Fleet(X=X, y=y, Z=Z, future=future, reading=reading)
+
+
+def _find_exposure(files: FleetFiles, known: Known | None) -> str | None:
+    """Return the column of exposures: the one that was named, or that of training."""
+    asked = files.given.get("exposure")
+    if known is not None and not known.has_exposure and asked is not None:
+        raise InvalidParameterError(
+            "The model was fitted without exposures, but --exposure names some.\n\n"
+            "Hint: leave --exposure out, or name it when the model is fitted, too."
+        )
+    if known is None or not known.has_exposure:
+        return asked
+    asked = asked or known.reading.get("exposure")
+    if asked is None:
+        raise InvalidParameterError(
+            "The model was fitted with exposures, but none are named.\n\n"
+            "Hint: --exposure COLUMN, of --static or --sensors."
+        )
+    return asked
+
+
+def _follow(
+    Z: Trajectories | None, future: Trajectories | None, name: str, y: RecurrentEvents
+) -> Trajectories:
+    """Return the exposures that a sensor shows, and those planned from the end on."""
+    if Z is None or name not in Z.names:
+        raise InvalidParameterError(
+            f"--exposure must be a column of --static or --sensors, but {name!r} is in "
+            "neither.\n\nHint: name the file that has it."
+        )
+    past = Z.select(name)
+    if future is None or name not in future.names:
+        return past
+    return past.followed_by(future.select(name), at=y.end)
+
+
+def _drop(Z: Trajectories | None, name: str) -> Trajectories | None:
+    """Return all sensors but one, None where there is no other."""
+    others = [] if Z is None else [one for one in Z.names if one != name]
+    return None if Z is None or not others else Z.select(others)
 
 
 def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
@@ -228,22 +282,28 @@ def _select(
     return list(wanted), [name for name, is_categorical in wanted.items() if is_categorical]
 
 
-def _read_static(path: Path, histories: Histories, known: Known | None) -> Any:
-    """Return one row of features per individual, in the order of the histories."""
+def _read_static(
+    path: Path, histories: Histories, known: Known | None, exposure: str | None
+) -> tuple[Any, Any]:
+    """Return one row of features per individual, in the order of the histories.
+
+    And the column of exposures, if it is there.
+    """
     file = open_table(path, "features")
     id_name = guess_id(file, histories.columns)
-    names = [name for name in file.names if name != id_name]
+    names = [name for name in file.names if name not in {id_name, exposure}]
+    extra = [exposure] if exposure is not None and exposure in file.names else []
     as_text: list[str] = []
     if known is None:
         say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
     else:
         names, as_text = _select(file, known.features, InvalidFeaturesError)
-    if not names:
+    if not names and not extra:
         raise InvalidFeaturesError(
             f"The table of features must have some beside the id `{id_name}`, but "
             f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
         )
-    table = file.read([id_name, *names], as_text=[id_name, *as_text])
+    table = file.read([id_name, *names, *extra], as_text=[id_name, *as_text])
     keys = as_keys(table[id_name])
     check_same(keys, histories.keys, file, InvalidFeaturesError)
     twice = keys.filter(keys.is_duplicated()).unique(maintain_order=True)
@@ -255,9 +315,11 @@ def _read_static(path: Path, histories: Histories, known: Known | None) -> Any:
         )
     polars = load_polars()
     features = [_as_feature(table[name], is_text=name in as_text) for name in names]
-    rows = polars.DataFrame([keys.alias(KEY), *features])
+    rows = polars.DataFrame([keys.alias(KEY), *features, *(table[one] for one in extra)])
     order = polars.DataFrame({KEY: histories.keys}, schema={KEY: polars.String})
-    return order.join(rows, on=KEY, how="left", maintain_order="left").drop(KEY)
+    found = order.join(rows, on=KEY, how="left", maintain_order="left").drop(KEY)
+    X = found.drop(extra) if names else np.empty((len(histories.y), 0))
+    return X, found[extra[0]].to_numpy() if extra else None
 
 
 def _as_feature(column: Any, *, is_text: bool) -> Any:
@@ -277,17 +339,27 @@ def _as_feature(column: Any, *, is_text: bool) -> Any:
 
 
 def _read_samples(
-    path: Path, given: Reading, histories: Histories, known: Known | None, is_plan: bool
+    path: Path,
+    given: Reading,
+    histories: Histories,
+    known: Known | None,
+    is_plan: bool,
+    exposure: str | None,
 ) -> Trajectories:
-    """Return the series of all individuals; in a plan some may have none."""
+    """Return the series of all individuals; in a plan some may have none.
+
+    Exposures, which need not be a sensor of the model, are among them if they are there.
+    """
     file = open_table(path, "planned sensors" if is_plan else "sensors")
     columns = guess_sample_columns(file, given, histories.columns)
     names = [name for name in file.names if name not in {columns.id, columns.time}]
     as_text: list[str] = []
-    if known is None or known.sensors is None:
+    if known is None or (known.sensors is None and exposure is None):
         say(columns.describe(file))
     else:
-        wanted = known.sensors
+        wanted = dict(known.sensors or {})
+        if exposure is not None and exposure in names:
+            wanted[exposure] = False
         if is_plan:
             wanted = {name: wanted[name] for name in wanted if name in names}
         names, as_text = _select(file, wanted, InvalidSensorsError)

@@ -27,7 +27,7 @@ from boostr.dask._tasks import find_client
 from boostr.dask._together import Together, bring_together
 from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
-from boostr.estimators._frailty import learn_frailty
+from boostr.estimators._finish import finish_fit
 from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._params import check_params
 from boostr.estimators._progress import Progress, forget, forget_if_interrupted
@@ -154,6 +154,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         event: str,
         cost: str | None = None,
         weight: str | None = None,
+        exposure: str | None = None,
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
@@ -179,6 +180,9 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             Names of columns; `cost` may be left out.
         weight : str, default=None
             Column of `X` with how much each individual counts; 0 leaves it out.
+        exposure : str, default=None
+            Column of `X` with what the number of events is proportional to, as in
+            `boostr.RecurrentEvents.with_exposure`; it is no feature.
         start, unit, origin
             As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
         sensor_options : mapping, default=None
@@ -204,7 +208,16 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         """
         client = find_client(client)
         roles = Roles(
-            id, time, event, cost, weight, start, unit, origin, dict(sensor_options or {})
+            id,
+            time,
+            event,
+            cost,
+            weight,
+            start,
+            unit,
+            origin,
+            dict(sensor_options or {}),
+            exposure,
         )
         model = self._check(roles)
         forget(self)
@@ -307,8 +320,7 @@ def _describe_training(
     model: BoostR, found: Survey, trained: Trained, cohort: Cohort
 ) -> None:
     """Learn from those held out how far individuals differ from their predictions."""
-    theta = None
-    model.out_of_fold_coefficients_ = None
+    theta = spread = None
     if trained.out_of_fold is not None:
         n = len(cohort)
         theta = _collect(cohort, trained.out_of_fold, found.few_step)
@@ -316,8 +328,7 @@ def _describe_training(
             everybody = _collect(cohort, trained.out_of_fold)
             spread = np.full((len(found.is_used), cohort.n_terms), np.nan)
             spread[found.is_used] = everybody
-            model.out_of_fold_coefficients_ = spread
-    model.__dict__.update(learn_frailty(model, found.few, theta))
+    finish_fit(model, found.few, theta, spread)
 
 
 def _collect(cohort: Any, rows: Any, step: int = 1) -> FloatArray:

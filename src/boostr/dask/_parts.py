@@ -22,6 +22,7 @@ __all__ = [
     "Part",
     "Roles",
     "load_part",
+    "read_exposure",
     "read_histories",
     "read_paths",
     "read_static",
@@ -43,6 +44,7 @@ class Roles:
     unit: str | None = None
     origin: Any = None
     sensor_options: Mapping[str, Any] = field(default_factory=dict)
+    exposure: str | None = None
 
     def rules(self, table: str) -> RowRules:
         """Return what every row of a table must keep."""
@@ -113,6 +115,7 @@ def load_part(
         return None
     ids, table, weights = read_static(roles, files.get("X", ()), static)
     histories = read_histories(roles, files.get("events", ()), events, ids)
+    histories = histories.with_exposure(read_exposure(roles, static))
     paths, categories = None, {}
     if sensors is not None:
         paths = read_paths(roles, files.get("sensors", ()), sensors, ids)
@@ -171,9 +174,16 @@ def read_static(
     weights = np.ones(len(ids))
     if roles.weight is not None:
         weights = _read_weights(frame, roles, ids, files)
-    left_out = [roles.id, roles.weight, FILE]
+    left_out = [roles.id, roles.weight, roles.exposure, FILE]
     kept = [name for name in frame.columns if name not in left_out]
     return ids, frame[kept].reset_index(drop=True), weights
+
+
+def read_exposure(roles: Roles, frame: Any) -> dict[Any, Any] | None:
+    """Return exposures by id, if rows of features have them."""
+    if roles.exposure is None or roles.exposure not in frame.columns:
+        return None
+    return dict(zip(frame[roles.id].tolist(), frame[roles.exposure].tolist(), strict=True))
 
 
 def _read_weights(

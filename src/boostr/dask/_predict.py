@@ -68,7 +68,7 @@ class LazyPredictor:
             Names of columns, as in `fit`.
         **roles
             Other names and settings of tables, as in `fit`: `cost`, `start`, `unit`,
-            `origin`, `sensor_options`.
+            `origin`, `sensor_options`, `exposure`.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class LazyPredictor:
     def _open(self, X: Any, **others: Any) -> dict[str, Table]:
         """Look at the tables, which must have what the model needs."""
         model = self._fitted()
-        roles = replace(self.roles_, weight=None)
+        roles = replace(self.roles_, weight=None, exposure=None)
         tables = open_tables(roles, {"X": X, **others})
         _check_features(model, tables["X"])
         return tables
@@ -304,9 +304,15 @@ def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
         return asked.meta.set_index(index)
     table = static.drop(columns=[roles.id]).reset_index(drop=True)
     histories = paths = None
+    exposure = None
+    if roles.exposure in static.columns:
+        numbers = static.set_index(roles.id)[roles.exposure]
+        exposure = numbers.to_numpy(dtype=np.float64)
     if len(rows) > 1:
         ids, table, _ = read_static(roles, asked.files["X"], static)
         index = pd.Index(static[roles.id].sort_values(), name=roles.id)
+        if exposure is not None:
+            exposure = numbers.sort_index().to_numpy(dtype=np.float64)
         # The tables may know more individuals than are asked for.
         own = {name: frame[frame[roles.id].isin(ids)] for name, frame in rows.items()}
         if "events" in own:
@@ -314,9 +320,9 @@ def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
             histories = read_histories(roles, files, own["events"], ids)
         if "sensors" in own:
             paths = read_paths(roles, asked.files["sensors"], own["sensors"], ids)
-    columns = [name for name in table.columns if name != FILE]
+    columns = [name for name in table.columns if name not in {FILE, roles.exposure}]
     features = table[_name_features(asked.model, columns)]
     with use_worker_threads():
-        some = Individuals(table, features, histories, paths)
+        some = Individuals(table, features, histories, paths, exposure)
         found = asked.question(asked.model, some)
     return found.astype(asked.meta.dtypes).set_index(index)

@@ -24,6 +24,12 @@ class Individuals:
     features: Any
     histories: RecurrentEvents | None = None
     sensors: Trajectories | None = None
+    exposure: FloatArray | None = None  # None where `X` has no column of it
+
+    def add_exposure(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a model is asked with, exposures included if there are some."""
+        known = {} if self.exposure is None else {"exposure": self.exposure}
+        return known | dict(options)
 
 
 # What is asked about individuals, and comes back as a table in their order.
@@ -39,7 +45,7 @@ class AskCurves:
 
     def __call__(self, model: BoostR, some: Individuals) -> Any:
         values = model.predict_cumulative(
-            some.features, self.times, some.sensors, **self.options
+            some.features, self.times, some.sensors, **some.add_exposure(self.options)
         )
         return pd.DataFrame(values, columns=self.times)
 
@@ -59,7 +65,7 @@ class AskCounts:
             for limit in self.limits
         )
         values = model.predict_count(
-            some.features, start, stop, some.sensors, **self.options
+            some.features, start, stop, some.sensors, **some.add_exposure(self.options)
         )
         return pd.DataFrame({"expected": values})
 
@@ -73,7 +79,11 @@ class AskForecasts:
 
     def __call__(self, model: BoostR, some: Individuals) -> Any:
         found = model.forecast(
-            some.features, some.histories, self.horizon, some.sensors, **self.options
+            some.features,
+            some.histories,
+            self.horizon,
+            some.sensors,
+            **some.add_exposure(self.options),
         )
         n = len(some.features)
         # Without histories ids are places.

@@ -35,7 +35,7 @@ def open_tables(roles: Roles, sources: Mapping[str, Any]) -> dict[str, Table]:
         if source is not None
     }
     wanted: dict[str, list[Any]] = {
-        "X": [roles.weight],
+        "X": [roles.weight, roles.exposure],
         "events": roles.event_columns,
         "sensors": [roles.time],
     }
@@ -101,7 +101,8 @@ def bring_together(client: Client, roles: Roles, sources: Mapping[str, Any]) -> 
     files = {name: table.files for name, table in tables.items()}
     heads = count_heads(client, roles, files["X"], _narrow(static, parts["X"], roles, cuts))
     rows = zip(*(part.tasks for part in parts.values()), strict=True)
-    names = [name for name in static.names if name not in {roles.weight, FILE}]
+    left_out = {roles.weight, roles.exposure, FILE}
+    names = [name for name in static.names if name not in left_out]
     return Together((roles, files), list(rows), heads, static.meta[names])
 
 

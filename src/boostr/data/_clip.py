@@ -40,6 +40,7 @@ def clip(
         window_offsets=offsets_of(n_windows[rows]),
         ids=y.ids[rows],
         origins=None if y.origins is None else y.origins[rows],
+        exposure=None if y.exposure is None else y.exposure[rows],
     )
     return part, rows
 

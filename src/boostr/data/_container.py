@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.data._exposure import Exposure
 from boostr.data._flat import gather, offsets_of, owners_of
 from boostr.data._indexing import count_of
 from boostr.data._individuals import IndividualArray, Wording, check_parts, join_ids
@@ -45,6 +46,7 @@ class EventContainer(IndividualArray):
     time_unit: str | None = None
     origin: np.datetime64 | None = None
     origins: AnyArray | None = None  # (n,) datetime64[us]
+    exposure: Exposure | None = None  # of n individuals
 
     @property
     def start(self) -> FloatArray:
@@ -88,6 +90,7 @@ class EventContainer(IndividualArray):
             window_offsets=window_offsets,
             ids=self.ids[index],
             origins=None if self.origins is None else self.origins[index],
+            exposure=None if self.exposure is None else self.exposure[index],
         )
 
     def _entries(self) -> Iterator[AnyArray]:
@@ -116,8 +119,8 @@ class EventContainer(IndividualArray):
         Returns
         -------
         bool
-            Whether ids, events, costs, windows, unit and origins all agree. The name
-            of the id column does not count.
+            Whether ids, events, costs, windows, unit, origins and exposures all agree.
+            The name of the id column does not count.
 
         Examples
         --------
@@ -128,11 +131,20 @@ class EventContainer(IndividualArray):
         """
         if not isinstance(other, EventContainer):
             return False
+        if self.exposure is None or other.exposure is None:
+            is_same = self.exposure is other.exposure
+        else:
+            is_same = self.exposure.equals(other.exposure)
         arrays = ("ids", "event_offsets", "times", "costs", "origins")
         windows = ("window_offsets", "window_start", "window_stop")
-        return (self.time_unit, self.origin) == (other.time_unit, other.origin) and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in arrays + windows
+        clocks = (self.time_unit, self.origin), (other.time_unit, other.origin)
+        return (
+            is_same
+            and clocks[0] == clocks[1]
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in arrays + windows
+            )
         )
 
     @classmethod
@@ -142,8 +154,9 @@ class EventContainer(IndividualArray):
         Parameters
         ----------
         parts : sequence of RecurrentEvents
-            At least one; all in the same unit and from the same origin. Origins of the
-            individuals' own are kept if all parts have them.
+            At least one; all in the same unit and from the same origin, and all with
+            exposures or none. Origins of the individuals' own are kept if all parts
+            have them.
 
         Returns
         -------
@@ -171,6 +184,7 @@ class EventContainer(IndividualArray):
             **join_ids(parts),
             has_costs=any(part.has_costs for part in parts),
             origins=join_origins([part.origins for part in parts]),
+            exposure=_join_exposures(parts),
         )
 
 
@@ -183,3 +197,15 @@ def _check_clocks(parts: Sequence[EventContainer]) -> None:
             f"{len(clocks)} different clocks.\n\n"
             "Hint: read all parts with the same `unit=` and `origin=`."
         )
+
+
+def _join_exposures(parts: Sequence[EventContainer]) -> Exposure | None:
+    """Return the exposures of all parts, none if none has some."""
+    some = [part.exposure for part in parts if part.exposure is not None]
+    if some and len(some) < len(parts):
+        raise InvalidEventsError(
+            "Either all parts must have exposures or none, but "
+            f"{len(some)} of {len(parts)} have some.\n\n"
+            "Hint: part.with_exposure(1.0) says that one unit was exposed."
+        )
+    return Exposure.concatenate(some) if some else None

@@ -8,6 +8,12 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from boostr.data._assemble import assemble
+from boostr.data._exposure import Exposure
+from boostr.data._exposure_read import (
+    check_exposed,
+    read_exposure,
+    read_exposure_column,
+)
 from boostr.data._frames import read_long, read_start_stop, write_long, write_start_stop
 from boostr.data._scan_events import EventScans
 from boostr.data._sequences import read_flat, read_lists, read_wide
@@ -50,6 +56,8 @@ class RecurrentEvents(EventScans, TimeScales):
         Moment of time 0, if the times were time stamps with a common origin.
     origins : (n,) datetime64[us] array or None
         Moment of time 0 of each, if they were time stamps with ``origin="individual"``.
+    exposure : object or None
+        What `with_exposure` has made of exposures, if there are any.
 
     See Also
     --------
@@ -75,7 +83,7 @@ class RecurrentEvents(EventScans, TimeScales):
     """
 
     @classmethod
-    def from_long(
+    def from_long(  # noqa: PLR0913 - all but the first five are by name
         cls,
         df: Any,
         id: str,
@@ -86,6 +94,7 @@ class RecurrentEvents(EventScans, TimeScales):
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
+        exposure: Any = None,
     ) -> Self:
         """Read a table with one row per event and one row per end of follow-up.
 
@@ -116,6 +125,9 @@ class RecurrentEvents(EventScans, TimeScales):
             included), one for all: time is calendar time, and who starts later enters
             late. With "individual" the time of each individual, numbers included, is
             measured from its own start: time is age.
+        exposure : str, (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`. In a column it is the same in all rows of an individual.
 
         Returns
         -------
@@ -143,12 +155,13 @@ class RecurrentEvents(EventScans, TimeScales):
         array([2, 0])
         """
         columns = {"id": id, "time": time, "event": event, "cost": cost}
-        return cls(
-            **assemble(read_long(df, columns, start=start, unit=unit, origin=origin))
-        )
+        y = cls(**assemble(read_long(df, columns, start=start, unit=unit, origin=origin)))
+        if isinstance(exposure, str):
+            return y._expose(read_exposure_column(df, id, exposure))
+        return y.with_exposure(exposure)
 
     @classmethod
-    def from_start_stop(
+    def from_start_stop(  # noqa: PLR0913 - all but the first six are by name
         cls,
         df: Any,
         id: str,
@@ -159,6 +172,7 @@ class RecurrentEvents(EventScans, TimeScales):
         *,
         unit: str | None = None,
         origin: Any = None,
+        exposure: Any = None,
     ) -> Self:
         """Read a table of windows, each with or without an event at its stop.
 
@@ -185,6 +199,9 @@ class RecurrentEvents(EventScans, TimeScales):
             all: time is calendar time, and who starts later enters late. With
             "individual" the time of each individual, numbers included, is measured
             from its own first start: time is age.
+        exposure : str, (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`. In a column it may differ from window to window.
 
         Returns
         -------
@@ -215,7 +232,12 @@ class RecurrentEvents(EventScans, TimeScales):
         array([ 0., 31.])
         """
         columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
-        return cls(**assemble(read_start_stop(df, columns, unit=unit, origin=origin)))
+        records = read_start_stop(df, columns, unit=unit, origin=origin)
+        y = cls(**assemble(records))
+        if isinstance(exposure, str):
+            start_of_row = records.window_start
+            return y._expose(read_exposure_column(df, id, exposure, start_of_row))
+        return y.with_exposure(exposure)
 
     @classmethod
     def from_lists(
@@ -225,6 +247,8 @@ class RecurrentEvents(EventScans, TimeScales):
         start: ArrayLike | None = None,
         cost: Sequence[ArrayLike] | None = None,
         ids: ArrayLike | None = None,
+        *,
+        exposure: Any = None,
     ) -> Self:
         """Read one list of event times per individual.
 
@@ -240,6 +264,9 @@ class RecurrentEvents(EventScans, TimeScales):
             Costs of the events, in lists of the same lengths.
         ids : (n,) array-like, optional
             Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
 
         Returns
         -------
@@ -254,11 +281,16 @@ class RecurrentEvents(EventScans, TimeScales):
         array([10.,  7.])
         """
         records = read_lists(events, start=start, end=end, cost=cost, ids=ids)
-        return cls(**assemble(records))
+        return cls(**assemble(records)).with_exposure(exposure)
 
     @classmethod
     def from_wide(
-        cls, values: Any, *, start: ArrayLike | None = None, ids: ArrayLike | None = None
+        cls,
+        values: Any,
+        *,
+        start: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        exposure: Any = None,
     ) -> Self:
         """Read rows of event times followed by the end of follow-up.
 
@@ -271,6 +303,9 @@ class RecurrentEvents(EventScans, TimeScales):
             Entry into follow-up, 0 by default.
         ids : (n,) array-like, optional
             Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
 
         Returns
         -------
@@ -284,7 +319,8 @@ class RecurrentEvents(EventScans, TimeScales):
         >>> y.n_events
         array([2, 0])
         """
-        return cls(**assemble(read_wide(values, start=start, ids=ids)))
+        records = read_wide(values, start=start, ids=ids)
+        return cls(**assemble(records)).with_exposure(exposure)
 
     @classmethod
     def from_flat(
@@ -296,6 +332,7 @@ class RecurrentEvents(EventScans, TimeScales):
         end: ArrayLike,
         costs: ArrayLike | None = None,
         ids: ArrayLike | None = None,
+        exposure: Any = None,
     ) -> Self:
         """Read the event times of all individuals from one array.
 
@@ -313,6 +350,9 @@ class RecurrentEvents(EventScans, TimeScales):
             What each event counts.
         ids : (n,) array-like, optional
             Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
 
         Returns
         -------
@@ -328,7 +368,46 @@ class RecurrentEvents(EventScans, TimeScales):
         records = read_flat(
             times, event_offsets, start=start, end=end, costs=costs, ids=ids
         )
-        return cls(**assemble(records))
+        return cls(**assemble(records)).with_exposure(exposure)
+
+    def with_exposure(self, exposure: Any) -> Self:
+        """Say what the number of events is proportional to.
+
+        A water main fails in proportion to its length, an aircraft to its flights. With an
+        exposure :math:`e_i(t)` the rate of events of an individual is :math:`e_i(t)` times
+        that of a unit, which estimators learn. It stays with the histories when these are
+        sliced, joined or cut at a time.
+
+        Parameters
+        ----------
+        exposure : float, (n,) array-like, mapping, Series or Trajectories
+            One positive number per individual, in the order of `ids` or by id; or a series
+            that changes in time, `Trajectories` of one sensor that is never negative,
+            matched by id. A value holds up to the next sample, the first one also before
+            it and the last one for ever; what a series shows after the end of follow-up is
+            used in forecasts. None takes exposures away.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same histories with exposures.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=9.0, ids=["main", "branch"])
+        >>> y.with_exposure({"main": 4.5, "branch": 0.2}).exposure.values
+        array([4.5, 0.2])
+        """
+        return self._expose(None if exposure is None else read_exposure(self, exposure))
+
+    def _expose(self, exposure: Exposure | None) -> Self:
+        """Return the same histories with exposures that must be above zero at times."""
+        if exposure is None and self.exposure is None:
+            return self
+        exposed = self._with(exposure=exposure)
+        check_exposed(exposed)
+        return exposed
 
     def to_long(self, *, backend: str | None = None) -> Any:
         """Write a table with one row per event and one row per end of follow-up.

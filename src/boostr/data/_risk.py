@@ -8,6 +8,7 @@ import numpy as np
 
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data._events import RecurrentEvents
+from boostr.data._exposure import exposed_windows
 
 __all__ = ["RiskTable"]
 
@@ -17,7 +18,7 @@ class RiskTable:
     """Event histories on the grid of distinct event times.
 
     A window contains the event times ``enter <= j < leave``; an event happens at event
-    time ``event_index``.
+    time ``event_index``. Windows are cut where exposures change, and count with these.
     """
 
     times: FloatArray  # (m,)
@@ -28,17 +29,18 @@ class RiskTable:
     enter: OffsetArray  # (W,)
     leave: OffsetArray  # (W,)
     window_owner: OffsetArray  # (W,)
+    exposure: FloatArray  # (W,) 1 by default
 
     @classmethod
     def from_events(cls, events: RecurrentEvents, weight: FloatArray) -> RiskTable:
         """Place windows and events on the grid of event times; leave out weight 0."""
         counted = weight[events.event_owner] > 0.0
         times, event_index = np.unique(events.times[counted], return_inverse=True)
-        window_owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
+        windows = exposed_windows(events)
         # At risk on (start, stop]: an event at the start of a window is not in it.
-        enter = np.searchsorted(times, events.window_start, side="right")
-        leave = np.searchsorted(times, events.window_stop, side="right")
-        matters = (enter < leave) & (weight[window_owner] > 0.0)
+        enter = np.searchsorted(times, windows.start, side="right")
+        leave = np.searchsorted(times, windows.stop, side="right")
+        matters = (enter < leave) & (weight[windows.owner] > 0.0)
         return cls(
             times=times,
             weight=weight,
@@ -47,16 +49,35 @@ class RiskTable:
             cost=events.costs[counted],
             enter=enter[matters].astype(np.int64),
             leave=leave[matters].astype(np.int64),
-            window_owner=window_owner[matters].astype(np.int64),
+            window_owner=windows.owner[matters],
+            exposure=windows.factor[matters],
         )
 
     def at_risk(self) -> FloatArray:
-        """Sum the weights of the individuals that are observed at each event time."""
+        """Sum the weights, times exposures, of those observed at each event time.
+
+        Where nobody is exposed at an event time, the least exposure of anybody stands for
+        that.
+        """
         n_cells = self.times.size + 1
-        weight = self.weight[self.window_owner]
+        weight = self.weight[self.window_owner] * self.exposure
         arrivals = np.bincount(self.enter, weight, n_cells)
         departures = np.bincount(self.leave, weight, n_cells)
-        return np.asarray(np.cumsum(arrivals - departures)[:-1], dtype=np.float64)
+        sums = np.asarray(np.cumsum(arrivals - departures)[:-1], dtype=np.float64)
+        if np.all(self.exposure == 1.0):
+            return sums
+        least = np.min(weight, initial=np.inf, where=weight > 0.0)
+        return np.where(sums < 0.5 * least, least, sums)  # below is zero and rounding
+
+    def expect(self, mean: FloatArray) -> FloatArray:
+        """Return what was expected of each individual while it was observed.
+
+        ``mean`` is the cumulative rate per unit of exposure at the event times.
+        """
+        so_far = np.concatenate([[0.0], mean])
+        rises = so_far[self.leave] - so_far[self.enter]
+        exposed = rises * self.exposure
+        return np.bincount(self.window_owner, exposed, len(self.weight)).astype(np.float64)
 
     def totals(self, values: FloatArray) -> FloatArray:
         """Sum weighted values of the events at each event time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
@@ -12,6 +13,8 @@ import numpy as np
 
 from boostr._typing import AnyArray, OffsetArray
 from boostr.data._assemble import Records, assemble
+from boostr.data._exposure import Exposure
+from boostr.data._exposure_read import read_exposure
 from boostr.data._frames import Columns, read_long, read_start_stop
 from boostr.data._indexing import count_of
 from boostr.data._scan_files import Paths, find_parquet, open_files
@@ -94,6 +97,7 @@ class ScannedEvents:
         self._origin = empty.origin
         # The earliest of all time stamps is their origin, unless it was given.
         self._stamps: tuple[Any, ...] = tuple(moments) if empty.origin is not None else ()
+        self._given_exposure: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -163,14 +167,39 @@ class ScannedEvents:
             last = first + len(chunk)
             if not np.array_equal(chunk.ids, ids[first:last]):
                 raise InvalidEventsError(CHANGED)
+            exposure = self._exposure
+            yield chunk if exposure is None else chunk._expose(exposure[first:last])
             first = last
-            yield chunk
         if first < len(ids):
             raise InvalidEventsError(CHANGED)
 
     def _read(self, table: Any) -> RecurrentEvents:
         with self._rows.named_errors():
             return self._make(**assemble(self._read_records(table, self.origin)))
+
+    @cached_property
+    def _exposure(self) -> Exposure | None:
+        given = self._given_exposure
+        return None if given is None else read_exposure(self, given)
+
+    def with_exposure(self, exposure: Any) -> ScannedEvents:
+        """Say what the number of events is proportional to.
+
+        Parameters
+        ----------
+        exposure : float, (n,) array-like, mapping, Series or Trajectories
+            As in `RecurrentEvents.with_exposure`: numbers in ascending order of ids, or by
+            id. They stay in memory. None takes exposures away.
+
+        Returns
+        -------
+        ScannedEvents
+            The same files with exposures.
+        """
+        exposed = copy.copy(self)
+        exposed.__dict__.pop("_exposure", None)
+        exposed._given_exposure = exposure
+        return exposed
 
     def collect(self) -> RecurrentEvents:
         """Read everything into memory.
@@ -199,6 +228,7 @@ class EventScans:
         cost: str | None = None,
         unit: str | None = None,
         origin: Any = None,
+        exposure: Any = None,
         cache: str | PathLike[str] | None = None,
         sort_memory: str = "1GB",
     ) -> ScannedEvents:
@@ -224,6 +254,9 @@ class EventScans:
             As in `from_long` and `from_start_stop`.
         origin : time stamp or "individual", optional
             As there; by default the earliest time stamp of all files.
+        exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
+            What the number of events is proportional to, in memory: numbers in ascending
+            order of ids, or by id; see `with_exposure`.
         cache : str or Path, optional
             Folder for sorted rows, to find them there the next time; by default they are
             deleted with the object.
@@ -269,7 +302,8 @@ class EventScans:
 
         make = cast("type[RecurrentEvents]", cls)
         moments = [] if origin is not None else [time, stop, start]
-        return ScannedEvents(rows, read, make, [m for m in moments if m is not None])
+        scan = ScannedEvents(rows, read, make, [m for m in moments if m is not None])
+        return scan.with_exposure(exposure)
 
 
 def _time_columns(time: str | None, start: Any, stop: str | None) -> Columns:

@@ -183,6 +183,7 @@ def _move(y: Any, shift: FloatArray, **clock: Any) -> Any:
         times=y.times + shift[y.event_owner],
         window_start=begin,
         window_stop=y.window_stop + shift[owner],
+        exposure=None if y.exposure is None else y.exposure.move(shift),
         **clock,
     )
 

@@ -18,11 +18,12 @@ from boostr.data import (
     ScannedEvents,
     ScannedTrajectories,
     Trajectories,
+    check_target,
 )
 from boostr.estimators._curves import use_threads
 from boostr.estimators._features import FeatureEncoder, check_table
+from boostr.estimators._finish import finish_fit
 from boostr.estimators._forecast import Forecaster
-from boostr.estimators._frailty import learn_frailty
 from boostr.estimators._in_turn import fit_in_turn
 from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._outlook import HistorySensors
@@ -120,6 +121,10 @@ default="constant"
     monotone : bool, default=True
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
+    n_origins : int, default=5
+        Number of earlier dates from which forecasts are tried out in `fit`: their errors
+        make the intervals of totals, see `forecast_fleet`. 0 saves the time; intervals
+        then rest on errors that are usual elsewhere.
     random_state : int, RandomState or None, default=None
         Seed of folds, subsamples and random thresholds.
     n_jobs : int or None, default=None
@@ -160,8 +165,9 @@ default="constant"
         The fitted clock.
     horizon_ : float
         Last end of follow-up in training.
-    time_unit_, time_origin_, has_costs_
-        Unit and origin of time, where `y` has them, and whether its events have costs.
+    time_unit_, time_origin_, has_costs_, has_exposure_
+        Unit and origin of time, where `y` has them, and whether its events have costs and
+        its individuals exposures.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (p,)
@@ -210,6 +216,7 @@ default="constant"
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         monotone: bool = True,
+        n_origins: int = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -239,6 +246,7 @@ default="constant"
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotone = monotone
+        self.n_origins = n_origins
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -302,6 +310,7 @@ default="constant"
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
+        exposure: Any = None,
     ) -> Self:
         """Learn the trees.
 
@@ -325,6 +334,9 @@ default="constant"
             A file for the trees on the way, every few seconds. The same call, after it was
             stopped, goes on from there and ends with the same model to the bit. Several
             files with numbers at the end, where `Z` is a function.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            What the number of events is proportional to, such as the length of a pipe or
+            flights a day; short for ``y.with_exposure(exposure)``.
 
         Returns
         -------
@@ -332,6 +344,8 @@ default="constant"
             The fitted estimator itself.
         """
         check_params(self.get_params(deep=False))
+        if exposure is not None:
+            y = _expose(y, exposure)
         if callable(Z):
             return fit_in_turn(self, X, y, Z, sample_weight, checkpoint)
         return self._fit(X, y, Z, sample_weight, checkpoint)
@@ -366,9 +380,10 @@ default="constant"
             trained = learn_trees(vars(self), plan, prepared.problem, cohort, pace, earlier)
             results = describe_results(plan, prepared.pool, mapper, trained, cohort)
             self.__dict__.update(results)
-            theta = self.out_of_fold_coefficients_ = data.spread(trained.out_of_fold)
-            theta = None if theta is None else theta[few.is_used]
-            self.__dict__.update(learn_frailty(self, few, theta))
+            theta = data.spread(trained.out_of_fold)
+            some = None if theta is None else theta[few.is_used]
+            progress.announce("forecasts")
+            finish_fit(self, few, some, theta)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -395,6 +410,13 @@ default="constant"
         self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
         self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
         return check_data(table, self.encoder_, y, sensors, sample_weight)
+
+
+def _expose(y: Any, exposure: Any) -> RecurrentEvents | ScannedEvents:
+    """Return histories, in memory or in files, with exposures."""
+    if isinstance(y, ScannedEvents):
+        return y.with_exposure(exposure)
+    return check_target(y).with_exposure(exposure)
 
 
 register_estimator(BoostR)

@@ -12,14 +12,22 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from boostr._engine.curves import MonotoneCurves
+from boostr._engine.ensemble import Curves as PlainCurves
 from boostr._engine.ensemble import Ensemble
-from boostr._engine.path_curves import PathCurves
+from boostr._engine.exposed_curves import ExposedCurves, expose
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data._exposure import Exposure, exposed_windows
+from boostr.data._exposure_read import read_new_exposure
 from boostr.estimators._checks import check_rows, check_times, check_window
+from boostr.estimators._exposure import (
+    check_exposure_fits,
+    find_labels,
+    had_exposure,
+    refuse_exposure,
+)
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._sensors import (
     SensorLayout,
@@ -32,7 +40,7 @@ from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["CurvePredictor", "use_threads"]
 
-Curves = MonotoneCurves | PathCurves
+Curves = PlainCurves | ExposedCurves
 
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
@@ -75,6 +83,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         horizon: float | None = None,
         *,
         hold_last: bool = True,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict how many events each individual has by a horizon.
 
@@ -90,6 +99,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         hold_last : bool, default=True
             Whether the last values of sensors hold where these end before the times asked
             for; False refuses such times.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            1, so that predictions are per unit.
 
         Returns
         -------
@@ -104,7 +116,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"
                 "Hint: predict_cumulative(X, times) predicts at several."
             )
-        return self.predict_cumulative(X, times, Z, hold_last=hold_last)[:, 0]
+        return self.predict_cumulative(X, times, Z, hold_last=hold_last, exposure=exposure)[
+            :, 0
+        ]
 
     def predict_cumulative(
         self,
@@ -113,6 +127,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         Z: Trajectories | None = None,
         *,
         hold_last: bool = True,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict the cumulative intensity of each individual.
 
@@ -128,6 +143,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         hold_last : bool, default=True
             Whether the last values of sensors hold where these end before the times asked
             for; False refuses such times.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            1, so that predictions are per unit.
 
         Returns
         -------
@@ -136,7 +154,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         """
         checked = check_times(times)
         until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until)
+        curves = self._predict_curves(X, Z, until, exposure)
         return curves.values(self.clock_.read(checked))
 
     def predict_intensity(
@@ -146,6 +164,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         Z: Trajectories | None = None,
         *,
         hold_last: bool = True,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict the rate of events of each individual.
 
@@ -161,6 +180,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         hold_last : bool, default=True
             Whether the last values of sensors hold where these end before the times asked
             for; False refuses such times.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            1, so that predictions are per unit.
 
         Returns
         -------
@@ -169,7 +191,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         """
         checked = check_times(times)
         until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until)
+        curves = self._predict_curves(X, Z, until, exposure)
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
     def predict_count(
@@ -180,6 +202,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         Z: Trajectories | None = None,
         *,
         hold_last: bool = True,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict how many events each individual has in a window of its own.
 
@@ -195,6 +218,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         hold_last : bool, default=True
             Whether the last values of sensors hold where these end before the times asked
             for; False refuses such times.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            1, so that predictions are per unit.
 
         Returns
         -------
@@ -205,13 +231,19 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         starts, stops = check_window(start, stop, len(features))
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
-        curves = self._curves(self._coefficients(features), sensors)
+        exposed = self._read_exposure(X, exposure, len(features))
+        curves = self._curves(self._coefficients(features), sensors, exposed)
         rows = np.arange(len(features))
         before = curves.values_at(rows, self.clock_.read(starts))
         return curves.values_at(rows, self.clock_.read(stops)) - before
 
     def staged_predict_cumulative(
-        self, X: Any, times: ArrayLike, Z: Trajectories | None = None
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Trajectories | None = None,
+        *,
+        exposure: Any = None,
     ) -> Iterator[FloatArray]:
         """Predict the cumulative intensity after each round of boosting.
 
@@ -224,6 +256,9 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         Z : Trajectories, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            1, so that predictions are per unit.
 
         Yields
         ------
@@ -232,9 +267,11 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         """
         checked = check_times(times)
         features, sensors = self._check_input(X, Z)
+        exposed = self._read_exposure(X, exposure, len(features))
+        clock = self.clock_.read(checked)
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
-                yield self._curves(theta, sensors).values(self.clock_.read(checked))
+                yield self._curves(theta, sensors, exposed).values(clock)
 
     def score(
         self,
@@ -248,7 +285,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         The mean log-likelihood per individual of the point process with the predicted
         intensity, minus that of the average individual of the training data. It is fair to
         individuals with different, and event-dependent, ends of follow-up, and the same
-        measure for all settings of the estimator.
+        measure for all settings of the estimator. Both have the exposures of `y`.
 
         Parameters
         ----------
@@ -270,13 +307,15 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         features, sensors = self._check_input(X, Z, y)
         events = check_rows(y, len(features))
         check_ids_match(X.X if isinstance(X, Panel) else X, events)
-        weights = check_weights(sample_weight, len(events))
+        check_exposure_fits(self, events)
+        n = len(events)
+        weights = check_weights(sample_weight, n)
         curves = self._curves(self._coefficients(features), sensors)
-        owner = np.repeat(np.arange(len(events)), np.diff(events.window_offsets))
-        excess = self._exposure(curves, owner, events.window_start, events.window_stop)
-        gains = np.bincount(owner, -excess, len(events))
+        windows = exposed_windows(events)
+        excess = self._excess(curves, windows.owner, windows.start, windows.stop)
+        gains = np.bincount(windows.owner, -windows.factor * excess, n)
         gains += np.bincount(
-            events.event_owner, events.costs * self._log_ratio(curves, events), len(events)
+            events.event_owner, events.costs * self._log_ratio(curves, events), n
         )
         return float(np.average(gains, weights=weights))
 
@@ -304,7 +343,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             raise InvalidSensorsError("This model was fitted without sensors.")
         return count_strange(basis, Z, layout.apply(Z))
 
-    def _exposure(
+    def _excess(
         self, curves: Curves, owner: Any, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
         """Return expected minus average number of events in every window."""
@@ -322,15 +361,31 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
-    def _predict_curves(self, X: Any, Z: Trajectories | None, until: Any) -> Curves:
+    def _predict_curves(
+        self, X: Any, Z: Trajectories | None, until: Any, exposure: Any
+    ) -> Curves:
         """Return curves; sensors must reach to ``until`` if that is given."""
         features, sensors = self._check_input(X, Z)
         if sensors is not None and until is not None:
             check_reach(sensors, until)
-        return self._curves(self._coefficients(features), sensors)
+        exposed = self._read_exposure(X, exposure, len(features))
+        return self._curves(self._coefficients(features), sensors, exposed)
 
-    def _curves(self, theta: FloatArray, sensors: Trajectories | None = None) -> Curves:
-        return self.ensemble_.curves(theta, sensors, monotone=self.monotone)
+    def _curves(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None = None,
+        exposure: Exposure | None = None,
+    ) -> Curves:
+        curves = self.ensemble_.curves(theta, sensors, monotone=self.monotone)
+        return expose(curves, exposure, self.clock_)
+
+    def _read_exposure(self, X: Any, given: Any, n: int) -> Exposure | None:
+        """Return the exposures of individuals without histories, None for 1 each."""
+        exposure = read_new_exposure(given, n, find_labels(X))
+        if exposure is not None and not had_exposure(self):
+            refuse_exposure()
+        return exposure
 
     def _check_input(
         self, X: Any, Z: Trajectories | None, y: object = None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boostr._engine.exposed_curves import UnitCurves, expose
+from boostr._forecasting.pace import PacedClock
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
+from boostr.data._exposure import Exposure
 
 if TYPE_CHECKING:
-    from boostr.estimators._curves import Curves
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
 
 __all__ = ["Expect", "FoldCurves", "jackknife_variance"]
@@ -37,23 +39,48 @@ class FoldCurves:
         features: FloatArray,
         sensors: Trajectories | None = None,
         theta: FloatArray | None = None,
+        paced: PacedClock | None = None,
+        exposure: Exposure | None = None,
     ) -> None:
-        thetas = _fold_coefficients(model, features)
-        if theta is None:
-            theta = np.mean(thetas, axis=0)
-        self.theta = theta
-        self.clock: Clock = model.clock_
-        self.average: Curves = model._curves(theta, sensors)
-        # Straight sums of the trees: a single fold need not be monotone.
-        self._folds = [
-            model.ensemble_.curves(one, sensors, monotone=False) for one in thetas
+        self.theta = model._coefficients(features) if theta is None else theta
+        self.clock: Clock = model.clock_ if paced is None else paced.clock
+        ensemble = model.ensemble_.on_clock(self.clock)
+        self.unit: UnitCurves = ensemble.curves(
+            self.theta, sensors, monotone=model.monotone
+        )
+        self.average: UnitCurves = expose(self.unit, exposure, self.clock)
+        self.exposure = exposure
+        self._model, self._features, self._sensors = model, features, sensors
+        self._paced = paced
+
+    @cached_property
+    def _folds(self) -> list[UnitCurves]:
+        """Straight sums of the trees: a single fold need not be monotone."""
+        ensemble = self._model.ensemble_.on_clock(self.clock)
+        return [
+            expose(
+                ensemble.curves(one, self._sensors, monotone=False),
+                self.exposure,
+                self.clock,
+            )
+            for one in _fold_coefficients(self._model, self._features)
         ]
-        self._n_left_out = min(model.n_folds, len(thetas)) - 1
-        self._other_clocks = model.clock_variants_
+
+    @property
+    def _n_left_out(self) -> int:
+        return min(self._model.n_folds, self._model.n_fold_models_) - 1
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        """Paced curves where stretches begin."""
+        assert self._paced is not None  # noqa: S101 - nobody else asks
+        return self._paced.table(self.average.values)
 
     def read(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the cumulative intensity of individuals, each at a time."""
-        return self.average.values_at(rows, self.clock.read(times))
+        if self._paced is None:
+            return self.average.values_at(rows, self.clock.read(times))
+        return self._paced.read(self.average.values_at, self._table, rows, times)
 
     def expect(
         self, rows: PositionArray, start: FloatArray, stop: FloatArray
@@ -73,7 +100,10 @@ class FoldCurves:
 
     def by_clock(self) -> list[Expect]:
         """Return how the model expects events on clocks of other individuals."""
-        return [partial(_expect, self.average, clock) for clock in self._other_clocks]
+        return [
+            partial(_expect, expose(self.unit, self.exposure, clock), clock)
+            for clock in self._model.clock_variants_
+        ]
 
     def variance(self, by_fold: FloatArray) -> FloatArray:
         """Return the variance of averages over the folds; 0 with a single model."""
@@ -101,7 +131,7 @@ def jackknife_variance(without: FloatArray, n_groups: int) -> float:
 
 
 def _expect(
-    curves: Curves,
+    curves: UnitCurves,
     clock: Clock,
     rows: PositionArray,
     start: FloatArray,

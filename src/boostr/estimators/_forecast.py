@@ -55,6 +55,7 @@ class Forecaster(FuturePredictor):
         intervals: Intervals = "frailty",
         n_paths: int = 200,
         random_state: Any = 0,
+        exposure: Any = None,
     ) -> Any:
         """Forecast the events of each individual in the time after its own present.
 
@@ -98,6 +99,9 @@ class Forecaster(FuturePredictor):
             is a bar.
         random_state : int, RandomState or None, default=0
             Seed of these futures.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            those of `y`, or 1 each without histories.
 
         Returns
         -------
@@ -167,10 +171,10 @@ class Forecaster(FuturePredictor):
         check_level(level)
         chosen = interval_level(intervals, level, self.forecast_scores_)
         check_whole(k, "k")
-        present, stop = self._present(X, y, horizon, Z, future, now)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
         check_calibration(intervals, stop - present.now, Z, own_history=own_history)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         if callable(present.sensors):
             rng = make_generator(random_state)
             n_paths = check_whole(n_paths, "n_paths")
@@ -191,11 +195,11 @@ class Forecaster(FuturePredictor):
                 f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
                 for share in np.atleast_1d(quantiles)
             },
-            "frailty": frailties.mean,
+            "frailty": frailties.mean / outlook.level,
         }
         return make_forecast_table(X, present, columns)
 
-    def forecast_fleet(
+    def forecast_fleet(  # noqa: PLR0913 - all but the first six are by name
         self,
         X: Any,
         y: RecurrentEvents | None = None,
@@ -206,12 +210,13 @@ class Forecaster(FuturePredictor):
         *,
         now: Any = None,
         own_history: bool = True,
+        exposure: Any = None,
     ) -> FleetForecast:
         """Forecast how many events all individuals together will have.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, level, now, own_history
+        X, y, horizon, Z, future, level, now, own_history, exposure
             As in `forecast`; `Z` must be given as Trajectories.
 
         Returns
@@ -230,15 +235,15 @@ class Forecaster(FuturePredictor):
                 "\n\nHint: the sum of forecast(…)['expected'] is the expected total; "
                 "simulate(…) draws futures."
             )
-        present, stop = self._present(X, y, horizon, Z, future, now)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        by_fold = outlook.expect_by_fold(stop)
-        frailties = outlook.frailties(by_fold)
-        counts = outlook.count(outlook.expect(stop), frailties, stop)
+        frailties = outlook.frailties(stop)
+        ahead = outlook.law.frailty.ahead(frailties, stop - present.now)
         unit = outlook.costs.unit
-        total = float(counts.mean.sum())
-        excess = float(np.sum(counts.dispersion * counts.mean**2))
-        excess += outlook.shared_variance(stop, by_fold) / unit**2
+        means = outlook.expect(stop) * ahead.mean / unit
+        total = float(means.sum())
+        excess = float(np.sum(ahead.dispersion * means**2))
+        excess += outlook.shared_variance(stop, total * unit) / unit**2
         dispersion = excess / total**2 if total > 0.0 else 0.0
         fleet = Counts(np.array([total]), np.array([dispersion]))
         lower, upper = outlook.costs.interval(fleet, level)
@@ -256,12 +261,13 @@ class Forecaster(FuturePredictor):
         *,
         now: Any = None,
         own_history: bool = True,
+        exposure: Any = None,
     ) -> Explanation:
         """Explain what `forecast` expects by features, sensors and own history.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, now, own_history
+        X, y, horizon, Z, future, now, own_history, exposure
             As in `forecast`; `Z` must be given as Trajectories.
 
         Returns
@@ -289,9 +295,9 @@ class Forecaster(FuturePredictor):
                 "`explain_forecast` needs sensors as Trajectories, but `Z` is a function."
                 "\n\nHint: Z(y, until) makes them, as they are if nothing happens."
             )
-        present, stop = self._present(X, y, horizon, Z, future, now)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         reasons = explain(
             self,
             present.table,
@@ -299,6 +305,7 @@ class Forecaster(FuturePredictor):
             start=present.now,
             stop=stop,
             frailty=frailties.mean if own_history else None,
+            exposure=present.exposure,
         )
         return replace(reasons, ids=present.ids)
 
@@ -312,12 +319,13 @@ class Forecaster(FuturePredictor):
         *,
         now: Any = None,
         own_history: bool = True,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict the time from each individual's present to its next event.
 
         Parameters
         ----------
-        X, y, Z, future, now, own_history
+        X, y, Z, future, now, own_history, exposure
             As in `forecast`.
         quantiles : float or sequence of float, default=0.5
             Probabilities, above 0 and below 1, by which the event has happened.
@@ -330,9 +338,9 @@ class Forecaster(FuturePredictor):
             now on where `Z` is a function.
         """
         check_is_fitted(self)
-        present, stop = self._present(X, y, None, Z, future, now)
+        present, stop = self._present(X, y, None, Z, future, now, exposure)
         outlook = look_ahead(self, present, stop, own_history=own_history)
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
+        frailties = outlook.frailties(stop)
         shares = [check_share(share) for share in np.atleast_1d(quantiles)]
         waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
         return waits[:, 0] if np.ndim(quantiles) == 0 else waits

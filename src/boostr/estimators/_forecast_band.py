@@ -40,11 +40,11 @@ def _band_at(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     stop = np.maximum(outlook.now, time)
     so_far = _cost_so_far(present, time)
-    by_fold = outlook.expect_by_fold(stop)
-    frailties = outlook.frailties(by_fold, histories=histories)
+    frailties = outlook.frailties(stop, histories=histories)
     ahead = outlook.expect(stop)
     expected = so_far + ahead * frailties.mean
     if of == "mean":
+        by_fold = outlook.expect_by_fold(stop)
         error = np.sqrt(np.log1p(relative_variance(outlook.curves, by_fold)))
         error *= scipy.special.ndtri(0.5 + 0.5 * level)
         moves = ahead * frailties.mean

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import (
     N_CELLS,
-    Frailties,
-    FrailtyLaw,
     Histories,
     Pieces,
     cut_windows,
-    fit_frailty,
     sum_by_owner,
 )
+from boostr._forecasting.pace import PacedClock
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._clip import clip, clip_sensors
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import Expect, FoldCurves
+from boostr.estimators._forecast_law import ForecastLaw
 from boostr.estimators._training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Costs",
     "Seen",
+    "count_after",
     "find_cell",
-    "law_of",
-    "learn_frailty",
     "relative_variance",
     "score_halves",
     "score_windows",
@@ -85,19 +83,20 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What some training individuals did, beside what was expected of them."""
+    """Some training individuals, and curves of models that left them out."""
 
     data: TrainingData
     theta: FloatArray | None  # of models that left them out
     costs: Costs
     curves: FoldCurves
-    cell: float  # length of the pieces
-    histories: Histories
-    model_variance: FloatArray  # (n,) relative variance of predictions
 
     @classmethod
     def of(
-        cls, model: OutOfFoldPredictor, data: TrainingData, theta: FloatArray | None
+        cls,
+        model: OutOfFoldPredictor,
+        data: TrainingData,
+        theta: FloatArray | None,
+        paced: PacedClock | None = None,
     ) -> Seen:
         """Look at those that were left out by a model, or at all, but not at too many."""
         costs = Costs.of(data.events)
@@ -107,54 +106,28 @@ class Seen:
             known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
             theta = theta[known]
         data = data.take(known)
-        events = data.events
-        curves = FoldCurves(model, data.features, data.sensors, theta)
-        cell = find_cell(events)
+        curves = FoldCurves(
+            model, data.features, data.sensors, theta, paced, data.events.exposure
+        )
+        return cls(data, theta, costs, curves)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """Costs of the events in units that make them counts."""
+        return self.data.events.costs / self.costs.unit
+
+    def histories(self, cell: float) -> Histories:
+        """Return what they did beside what was expected of them, in pieces."""
+        events = self.data.events
         rows = np.arange(len(events))
-        histories = sum_histories(curves.expect, events, rows, events.start, cell, costs)
-        owner = owners_of(events.window_offsets)
-        windows = curves.expect_by_fold(owner, events.window_start, events.window_stop)
-        totals = np.stack([sum_by_owner(owner, fold, len(events)) for fold in windows])
-        variance = relative_variance(curves, totals)
-        return cls(data, theta, costs, curves, cell, histories, variance)
-
-
-def law_of(model: Any) -> FrailtyLaw:
-    """Return how the frailties of a fitted model are spread, and how they fade."""
-    return FrailtyLaw(model.frailty_variance_, model.frailty_half_life_)
+        return sum_histories(
+            self.curves.expect, events, rows, events.start, cell, self.costs
+        )
 
 
 def find_cell(events: RecurrentEvents) -> float:
     """Return the length of pieces in which fading is counted when it is fitted."""
     return float(events.window_stop.max() - events.window_start.min()) / N_CELLS
-
-
-def learn_frailty(
-    model: OutOfFoldPredictor, data: TrainingData, theta: FloatArray | None
-) -> dict[str, Any]:
-    """Return what forecasts need to know of the training individuals, by name.
-
-    ``data`` are some of them, who stand for all, and ``theta`` their out-of-fold
-    coefficients.
-
-    Without out-of-fold predictions frailties are fitted to how well the model fits the
-    individuals that it has seen, and there are no scores: such fits say nothing about the
-    errors of forecasts.
-    """
-    seen = Seen.of(model, data, theta)
-    law = fit_frailty(seen.histories, seen.cell, seen.model_variance, seen.data.weights)
-    costs, scores = seen.costs, np.empty(0)
-    if seen.theta is not None:
-        some, theta = seen.data, seen.theta
-        scores = score_halves(
-            model, some.features, some.sensors, theta, some.events, law, costs
-        )
-    return {
-        "frailty_variance_": law.variance,
-        "frailty_half_life_": law.half_life,
-        "cost_moments_": np.array([costs.mean, costs.square]),
-        "forecast_scores_": scores,
-    }
 
 
 def some_of(known: PositionArray) -> PositionArray:
@@ -168,7 +141,7 @@ def score_halves(
     sensors: Trajectories | None,
     theta: FloatArray,
     events: RecurrentEvents,
-    law: FrailtyLaw,
+    law: ForecastLaw,
     costs: Costs,
 ) -> FloatArray:
     """Score forecasts made at half of each follow-up for the rest of it, sorted.
@@ -178,7 +151,7 @@ def score_halves(
     middle = 0.5 * (events.start + events.end)
     if sensors is not None:
         sensors = clip_sensors(sensors, middle)
-    curves = FoldCurves(model, features, sensors, theta)
+    curves = FoldCurves(model, features, sensors, theta, law.paced, events.exposure)
     scores = score_windows(curves, events, middle, law, costs)
     return np.sort(scores[~np.isnan(scores)])
 
@@ -235,7 +208,7 @@ def score_windows(
     curves: FoldCurves,
     events: RecurrentEvents,
     now: FloatArray,
-    law: FrailtyLaw,
+    law: ForecastLaw,
     costs: Costs,
     *,
     own_history: bool = True,
@@ -246,22 +219,36 @@ def score_windows(
     were not observed after it.
     """
     everyone = np.arange(len(events))
-    by_fold = curves.expect_by_fold(everyone, now, np.maximum(events.end, now))
-    variance = law.variance + relative_variance(curves, by_fold)
-    before, rows_before = clip(events, np.full(len(events), -np.inf), now)
-    after, rows = clip(events, now, np.full(len(events), np.inf))
-    entry = np.minimum(events.start, now)
-    histories = sum_histories(curves.expect, before, rows_before, entry, law.cell, costs)
-    frailties = Frailties.prior(variance)
+    variance = np.zeros(len(events))
+    if law.frailty.drifts:
+        by_fold = curves.expect_by_fold(everyone, now, np.maximum(events.end, now))
+        variance = relative_variance(curves, by_fold)
+    frailties = law.frailty.without_history(variance)
     if own_history:
-        frailties = Frailties.posterior(histories, now, variance, law.fading)
+        before, rows = clip(events, np.full(len(events), -np.inf), now)
+        entry, cell = np.minimum(events.start, now), law.frailty.cell
+        histories = sum_histories(curves.expect, before, rows, entry, cell, costs)
+        frailties = law.frailty.posterior(histories, now, variance)
+    expected, seen, rows = count_after(curves, events, now, costs)
+    ahead = law.frailty.ahead(frailties, np.maximum(events.end - now, 0.0)).take(rows)
+    counts = Counts(expected[rows] * ahead.mean, ahead.dispersion)
+    scores = np.full(len(events), np.nan)
+    scores[rows] = counts.score(seen[rows])
+    return scores
+
+
+def count_after(
+    curves: FoldCurves,
+    events: RecurrentEvents,
+    now: FloatArray,
+    costs: Costs,
+    stop: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray, PositionArray]:
+    """Return expected and seen events of all while observed after a time, and of whom."""
+    last = np.full(len(events), np.inf) if stop is None else stop
+    after, rows = clip(events, now, last)
     owner = rows[owners_of(after.window_offsets)]
     windows = curves.expect(owner, after.window_start, after.window_stop) / costs.unit
-    expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)[rows]
+    expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)
     owner = rows[after.event_owner]
-    seen = sum_by_owner(owner, after.costs / costs.unit, len(events))[rows]
-    ahead = frailties.widen(law.spread(events.end - now)).take(rows)
-    counts = Counts(expected * ahead.mean, ahead.dispersion)
-    scores = np.full(len(events), np.nan)
-    scores[rows] = counts.score(seen)
-    return scores
+    return expected, sum_by_owner(owner, after.costs / costs.unit, len(events)), rows

@@ -45,6 +45,7 @@ class FuturePredictor(OutOfFoldPredictor):
         level: float = 0.9,
         *,
         of: Literal["count", "mean"] = "count",
+        exposure: Any = None,
     ) -> CurveBand:
         """Predict cumulative curves with a band around each.
 
@@ -62,6 +63,8 @@ class FuturePredictor(OutOfFoldPredictor):
         of : {"count", "mean"}, default="count"
             Band of the number of events that will be seen, or of the expected number, about
             which the models of the folds disagree.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            As in `forecast`.
 
         Returns
         -------
@@ -76,7 +79,7 @@ class FuturePredictor(OutOfFoldPredictor):
             )
         checked = check_times(times)
         table, sensors = split_panel(X, Z, y)
-        present = Present.read(table, y, sensors, sensors, None)
+        present = Present.read(table, y, sensors, sensors, None, exposure)
         outlook = look_ahead(self, present, present.now, own_history=True)
         return make_band(outlook, present, checked, level, of)
 
@@ -92,12 +95,13 @@ class FuturePredictor(OutOfFoldPredictor):
         now: Any = None,
         own_history: bool = True,
         random_state: Any = None,
+        exposure: Any = None,
     ) -> RecurrentEvents:
         """Draw event histories from the fitted model, frailties included.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, now, own_history
+        X, y, horizon, Z, future, now, own_history, exposure
             As in `forecast`. Without histories, new individuals from `now` on.
         n_paths : int, default=1
             Histories drawn for each individual.
@@ -109,10 +113,10 @@ class FuturePredictor(OutOfFoldPredictor):
         RecurrentEvents
             ``n * n_paths`` histories, observed from now to the horizon: all of the first
             individual, then all of the second, and so on, with the ids of these. Every
-            event has the mean cost.
+            event has the mean cost. Exposures, where there are some, go with them.
         """
         check_is_fitted(self)
-        present, stop = self._present(X, y, horizon, Z, future, now)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         rng = make_generator(random_state)
         n_paths = check_whole(n_paths, "n_paths")
@@ -128,6 +132,7 @@ class FuturePredictor(OutOfFoldPredictor):
         *,
         own_history: bool = True,
         out_of_fold: bool = False,
+        exposure: Any = None,
     ) -> ForecastCalibration:
         """Measure how forecasts over the last part of known histories would have done.
 
@@ -147,6 +152,8 @@ class FuturePredictor(OutOfFoldPredictor):
         out_of_fold : bool, default=False
             Whether the individuals are those of training, to be predicted by the models
             that have not seen them.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            As in `forecast`.
 
         Returns
         -------
@@ -160,6 +167,8 @@ class FuturePredictor(OutOfFoldPredictor):
         horizon = check_length(horizon, "horizon")
         if callable(Z):
             refuse_function()
+        if exposure is not None:
+            y = y.with_exposure(exposure)
         now = np.maximum(y.end - horizon, y.start)
         present = Present.read(X, y, Z, future, now)
         long_enough = y.end - y.start >= horizon
@@ -186,10 +195,17 @@ class FuturePredictor(OutOfFoldPredictor):
         return ForecastCalibration(np.sort(scores), horizon, own_history)
 
     def _present(
-        self, X: Any, y: Any, horizon: ArrayLike | None, Z: Any, future: Any, now: Any
+        self,
+        X: Any,
+        y: Any,
+        horizon: ArrayLike | None,
+        Z: Any,
+        future: Any,
+        now: Any,
+        exposure: Any = None,
     ) -> tuple[Present, FloatArray]:
         """Return who is asked about, and until when."""
-        present = Present.read(X, y, Z, future, now)
+        present = Present.read(X, y, Z, future, now, exposure)
         length = self.horizon_ if horizon is None else horizon
         lengths = check_spread(length, len(present), "horizon")
         if not np.all(lengths > 0.0):

@@ -23,9 +23,11 @@ from sklearn.utils import check_random_state
 from boostr._forecasting.exposure import ExposedWindows, cut_at_events, measure_exposure
 from boostr._forecasting.frailty import cut_windows, log_likelihood
 from boostr.data import RecurrentEvents, Trajectories, check_target
+from boostr.data._exposure import exposed_windows
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
-from boostr.estimators._frailty import Costs, Seen, find_cell, law_of, sum_pieces
+from boostr.estimators._forecast_law import law_of
+from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces
 from boostr.estimators._outlook import HistorySensors, call_sensors
 from boostr.estimators._progress import forget, forget_if_interrupted
 from boostr.estimators._training_data import TrainingData
@@ -163,28 +165,32 @@ def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
         left_out = left_out[data.is_used]
         theta = np.where(np.isnan(left_out), theta, left_out)
     events = data.events
-    curves = FoldCurves(model, data.features, data.sensors, theta)
+    paced = law_of(model).paced
+    curves = FoldCurves(model, data.features, data.sensors, theta, paced, events.exposure)
     owner = owners_of(events.window_offsets)
     pieces = cut_windows(owner, events.window_start, events.window_stop, find_cell(events))
     pieces = cut_at_events(pieces, events.event_owner, events.times)
     rows, costs = np.arange(len(events)), Costs.of(events)
     histories = sum_pieces(curves.expect, events, rows, events.start, pieces, costs)
-    return measure_exposure(histories, law_of(model))
+    return measure_exposure(histories, law_of(model).frailty)
 
 
 def _judge(model: BoostR, data: TrainingData) -> float:
     """Return the log-likelihood of histories, each by models that left it out."""
     theta = model.out_of_fold_coefficients_
     seen = Seen.of(model, data, None if theta is None else theta[data.is_used])
-    weights, histories = seen.data.weights, seen.histories
+    weights, cell = seen.data.weights, find_cell(seen.data.events)
+    histories = seen.histories(cell)
     likelihood = log_likelihood(
-        histories, seen.cell, law_of(model), seen.model_variance, weights
+        histories, cell, law_of(model).frailty, np.zeros(len(weights)), weights
     )
     clock, events = model.clock_, seen.data.events
-    rates = seen.curves.average.slopes_at(events.event_owner, clock.read(events.times))
+    # Per unit of exposure: that of an event is the same for all models.
+    rates = seen.curves.unit.slopes_at(events.event_owner, clock.read(events.times))
     of_owner = weights[events.event_owner]
-    windows = clock.read(events.window_stop) - clock.read(events.window_start)
-    length = float(weights[owners_of(events.window_offsets)] @ windows)
+    windows = exposed_windows(events)
+    lengths = windows.factor * (clock.read(windows.stop) - clock.read(windows.start))
+    length = float(weights[windows.owner] @ lengths)
     least = _LEAST_RATE * float(of_owner @ events.costs) / length
     amounts = of_owner * histories.event_weights
     some = amounts > 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -30,7 +32,7 @@ class OutOfFoldPredictor(CurvePredictor):
     verbose: int
 
     def predict_out_of_fold(
-        self, times: ArrayLike, Z: Trajectories | None = None
+        self, times: ArrayLike, Z: Trajectories | None = None, *, exposure: Any = None
     ) -> FloatArray:
         """Predict each training individual by the models that have not seen it.
 
@@ -41,6 +43,9 @@ class OutOfFoldPredictor(CurvePredictor):
         Z : Trajectories, default=None
             The sensors of the training individuals, in the order of `y`, for a model that
             was fitted with them.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the training individuals, in the order of `y`, for a model that was
+            fitted with some; by default 1, so that predictions are per unit.
 
         Returns
         -------
@@ -60,7 +65,9 @@ class OutOfFoldPredictor(CurvePredictor):
                 f"{len(sensors)} for {len(known)}.\n\nHint: pass what `fit` was given."
             )
         sensors = None if sensors is None else sensors[known]
-        curves = self._curves(theta[known], sensors)
+        exposed = self._read_exposure(None, exposure, len(known))
+        exposed = None if exposed is None else exposed[known]
+        curves = self._curves(theta[known], sensors, exposed)
         result[known] = curves.values(self.clock_.read(checked))
         return result
 

@@ -10,16 +10,25 @@ import numpy as np
 
 from boostr._engine.curves import REACH
 from boostr._forecasting.counts import Counts
-from boostr._forecasting.frailty import Frailties, FrailtyLaw, Histories
+from boostr._forecasting.frailty import Frailties, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, first_few
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data._clip import clip, clip_sensors, read_times
+from boostr.data._exposure import Exposure
+from boostr.data._exposure_read import read_new_exposure
 from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
+from boostr.estimators._exposure import (
+    check_exposure_fits,
+    find_labels,
+    had_exposure,
+    refuse_exposure,
+)
 from boostr.estimators._folds import Expect, FoldCurves
-from boostr.estimators._frailty import Costs, law_of, relative_variance, sum_histories
+from boostr.estimators._forecast_law import ForecastLaw, law_of
+from boostr.estimators._frailty import Costs, relative_variance, sum_histories
 from boostr.estimators._sensors import split_panel
 from boostr.exceptions import (
     InvalidEventsError,
@@ -55,6 +64,7 @@ class Present:
     entry: FloatArray  # (n,)
     now: FloatArray  # (n,)
     sensors: Trajectories | HistorySensors | None  # up to now, and as planned
+    exposure: Exposure | None = None  # of all, None for 1 each
 
     def __len__(self) -> int:
         return len(self.now)
@@ -77,9 +87,11 @@ class Present:
         Z: Any,
         future: Trajectories | None,
         now: Any,
+        exposure: Any = None,
     ) -> Present:
         """Check that histories, features and sensors are of the same individuals."""
         follows = callable(Z)
+        y = y if exposure is None or y is None else check_target(y).with_exposure(exposure)
         table, sensors = split_panel(X, None if follows else Z, y)
         n = len(table)
         if y is None:
@@ -93,9 +105,12 @@ class Present:
             times = events.end if now is None else _read_now(events, now)
             known, rows = clip(events, np.full(n, -np.inf), times)
             entry = np.minimum(events.start, times)
-        if follows:
-            return cls(table, y, known, rows, entry, times, Z)
-        return cls(table, y, known, rows, entry, times, _plan(sensors, future, times))
+        if not follows:
+            Z = _plan(sensors, future, times)
+        amounts = (
+            read_new_exposure(exposure, n, find_labels(table)) if y is None else y.exposure
+        )
+        return cls(table, y, known, rows, entry, times, Z, amounts)
 
 
 def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
@@ -140,7 +155,7 @@ class Outlook:
 
     curves: FoldCurves
     present: Present
-    law: FrailtyLaw
+    law: ForecastLaw
     costs: Costs
     reach: FloatArray  # (n,) up to when next events are looked for
     own_history: bool
@@ -170,30 +185,41 @@ class Outlook:
         """
         known, rows, entry = self.present.events, self.present.rows, self.present.entry
         expect = self.curves.expect if expect is None else expect
-        return sum_histories(expect, known, rows, entry, self.law.cell, self.costs)
+        return sum_histories(expect, known, rows, entry, self.law.frailty.cell, self.costs)
 
     def frailties(
-        self, by_fold: FloatArray, *, histories: Histories | None = None
+        self, stop: FloatArray, *, histories: Histories | None = None
     ) -> Frailties:
-        """Return what is known of frailties, given what folds say about the future.
+        """Return what is known of frailties, for the time up to a stop.
 
-        Histories do not depend on that: who asks about several futures passes them.
+        Histories do not depend on that: who asks about several stops passes them.
         """
-        variance = self.law.variance + relative_variance(self.curves, by_fold)
+        frailty, variance = self.law.frailty, np.zeros(len(self.now))
+        if frailty.drifts:
+            variance = relative_variance(self.curves, self.expect_by_fold(stop))
         if not self.own_history:
-            return Frailties.prior(variance)
+            return frailty.without_history(variance)
         histories = self.histories() if histories is None else histories
-        return Frailties.posterior(histories, self.now, variance, self.law.fading)
+        known = frailty.posterior(histories, self.now, variance)
+        return known.scaled(self.law.level)
 
-    def shared_variance(self, stop: FloatArray, by_fold: FloatArray) -> float:
-        """Return the variance of the total that comes from errors of model and clock."""
+    @property
+    def level(self) -> float:
+        """Factor that frailties have in common, because of the recent past of all."""
+        return self.law.level if self.own_history else 1.0
+
+    def shared_variance(self, stop: FloatArray, total: float) -> float:
+        """Return the variance of a total that comes from errors of all individuals."""
+        if self.law.shock is not None:
+            length = float(np.mean(stop - self.now))
+            return total**2 * float(self.law.shock.variance(np.array(length)))
 
         def totals(models: list[Expect]) -> FloatArray:
             return np.array(
                 [
                     float(
                         expect(self.rows, self.now, stop)
-                        @ self.frailties(by_fold, histories=self.histories(expect)).mean
+                        @ self.frailties(stop, histories=self.histories(expect)).mean
                     )
                     for expect in models
                 ]
@@ -203,8 +229,15 @@ class Outlook:
         return curves.shared_variance(totals(curves.by_fold()), totals(curves.by_clock()))
 
     def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
-        """Return what frailties as known now say about the whole time from now on."""
-        return frailties.widen(self.law.spread(stop - self.now))
+        """Return what frailties as known now say about the whole time from now on.
+
+        Errors that all individuals share are part of what is not known of each.
+        """
+        ahead = self.law.frailty.ahead(frailties, stop - self.now)
+        if self.law.shock is None:
+            return ahead
+        shared = self.law.shock.variance(stop - self.now)
+        return Frailties(ahead.mean, ahead.dispersion + shared)
 
     def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
         """Return counts of events, or of units of cost, from now on to a time.
@@ -264,21 +297,26 @@ def look_ahead(
 ) -> Outlook:
     """Return the curves of individuals up to some time, and what came before."""
     _check_histories(model, present.target)
+    if present.exposure is not None and not had_exposure(model):
+        refuse_exposure()
     sensors = present.sensors
     reach = np.full(len(present), REACH * model.horizon_)
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
     features, used = model._check_input(present.table, sensors)
-    curves = FoldCurves(model, features, used, theta)
+    law = law_of(model)
+    paced = law.paced if own_history else None
+    curves = FoldCurves(model, features, used, theta, paced, present.exposure)
     costs = Costs(*model.cost_moments_.tolist())
-    return Outlook(curves, present, law_of(model), costs, reach, own_history)
+    return Outlook(curves, present, law, costs, reach, own_history)
 
 
 def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> None:
     """Refuse histories whose times or costs mean something else than in training."""
     if y is None:
         return
+    check_exposure_fits(model, y)
     has_units = y.time_unit is not None and model.time_unit_ is not None
     if has_units and y.time_unit != model.time_unit_:
         raise InvalidEventsError(

@@ -80,6 +80,7 @@ _RULES: Mapping[str, _Number | _Choice] = {
     "colsample": _Number(0, 1, excludes_low=True),
     "max_bins": _Number(2, 255, is_whole=True),
     "monotone": _Choice((True, False)),
+    "n_origins": _Number(0, is_whole=True),
     "n_jobs": _Number(-64, is_whole=True, words=(None,)),
     "verbose": _Number(0, is_whole=True),
     "warm_start": _Choice((True, False)),

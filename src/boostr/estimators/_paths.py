@@ -42,7 +42,7 @@ def draw_histories(
 ) -> RecurrentEvents:
     """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
     rows = np.repeat(outlook.rows, n_paths)
-    frailties = outlook.drift(outlook.frailties(outlook.expect_by_fold(stop)), stop)
+    frailties = outlook.drift(outlook.frailties(stop), stop)
     drawn = frailties.take(rows).draw(rng)
     if callable(present.sensors):
         times, offsets, _ = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
@@ -54,8 +54,9 @@ def draw_histories(
         times, offsets, start=owner_now, end=owner_stop, costs=costs
     )
     known = present.target
+    exposure = None if present.exposure is None else present.exposure[rows]
     if known is None:
-        return drawn_events._with(ids=rows, has_costs=had_costs(model))
+        return drawn_events._with(ids=rows, has_costs=had_costs(model), exposure=exposure)
     return drawn_events._with(
         ids=known.ids[rows],
         has_ids=known.has_ids,
@@ -64,6 +65,7 @@ def draw_histories(
         origin=known.origin,
         origins=None if known.origins is None else known.origins[rows],
         has_costs=known.has_costs,
+        exposure=exposure,
     )
 
 
@@ -176,6 +178,8 @@ class _Turns:
         self._theta = outlook.curves.theta[rows]
         self._clock = outlook.curves.clock
         self._mean_cost = outlook.costs.mean
+        exposure = outlook.curves.exposure
+        self._exposure = None if exposure is None else exposure[rows]
         self._sensors: HistorySensors = present.sensors  # type: ignore[assignment]
         # Every path is an individual of its own.
         self._events = present.events[rows]._with(ids=np.arange(len(rows)), has_ids=True)
@@ -220,7 +224,8 @@ class _Turns:
         made = call_sensors(self._sensors, events, everybody, len(going), stop)
         layout = self._model.sensor_layout_
         used = made if layout is None else layout.apply(made)
-        curves = self._model._curves(self._theta[going], used)
+        own = None if self._exposure is None else self._exposure[going]
+        curves = self._model._curves(self._theta[going], used, own)
 
         def read(rows: PositionArray, times: FloatArray) -> FloatArray:
             return curves.values_at(rows, self._clock.read(times))

@@ -11,15 +11,11 @@ from boostr._engine.cohort import Cohort
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
-from boostr.basis import CalendarClock, Clock, FittedSensorBasis, OperationalClock
+from boostr.basis import FittedSensorBasis
 from boostr.estimators._statistics import Plan
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["describe_results"]
-
-_N_GROUPS = 10
-_LEAST = 20  # individuals that make a clock
-_MOST = 20_000  # individuals that are enough for it
 
 
 def describe_results(
@@ -33,11 +29,12 @@ def describe_results(
     return {
         "clock_": plan.clock,
         "reference_clock_": plan.reference_clock,
-        "clock_variants_": _vary_clock(plan.clock, pool),
+        "clock_variants_": [],  # the first model files have clocks of parts
         "horizon_": plan.horizon,
         "time_unit_": pool.events.time_unit,
         "time_origin_": pool.events.origin,
         "has_costs_": pool.events.has_costs,
+        "has_exposure_": pool.events.exposure is not None,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,
         "n_fold_models_": len(trained.members) // max(int(np.sum(trained.weights > 0)), 1),
@@ -48,25 +45,6 @@ def describe_results(
         "train_loss_": trained.train_loss,
         "validation_results_": _describe_runs(trained),
     }
-
-
-def _vary_clock(clock: Clock, data: TrainingData) -> list[Clock]:
-    """Return the clock as each of ten groups of individuals would leave it, gone missing.
-
-    Forecasts of a fleet need to know how far the common course of time is known. There are
-    none where the clock is the calendar, or groups are too small.
-    """
-    if isinstance(clock, CalendarClock):
-        return []
-    rows = np.arange(len(data.events))[:: -(-len(data.events) // _MOST)]
-    groups = [rows[np.arange(len(rows)) % _N_GROUPS != group] for group in range(_N_GROUPS)]
-    clocks = [
-        OperationalClock.from_events(data.events[group], data.weights[group])
-        for group in groups
-        if len(group) >= _LEAST
-    ]
-    is_sound = all(isinstance(one, OperationalClock) for one in clocks)
-    return clocks if is_sound else []
 
 
 def _describe_runs(trained: Trained) -> list[dict[str, Any]]:

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._forecasting.frailty import FrailtyLaw
+from boostr._forecasting.pace import Pace, PacedClock
 from boostr.basis import FittedSensorBasis
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._features import FeatureEncoder
+from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
 from boostr.estimators._sensors import SensorLayout
 from boostr.inspection import trees_frame
@@ -136,6 +139,12 @@ def _is_layout(value: Any) -> bool:
     )
 
 
+def _check_pace(pace: Pace) -> None:
+    is_right = len(pace.begins) == len(pace.factors) > 0
+    is_right = is_right and bool(np.all(np.diff(pace.begins) > 0.0))
+    require(is_right and bool(np.all(pace.factors > 0.0)), "Stretches of time must rise")
+
+
 register(
     FeatureEncoder,
     {
@@ -150,6 +159,48 @@ register(
         "categories": Rule("dict of tuples of categories by sensor", _is_layout),
         "time_unit": optional(TEXT),
         "origin": optional(STAMP),
+    },
+)
+
+
+register(
+    FrailtyLaw,
+    {
+        "variance": number(0.0),
+        "half_life": number(0.0, above=True, finite=False),
+        "persistence": number(0.0),
+        "scale": number(0.0),
+        "extra": number(0.0),
+        "drifts": TRUTH,
+    },
+)
+register(
+    Pace,
+    {"begins": array("float64", "n"), "factors": array("float64", "n")},
+    check=_check_pace,
+)
+register(
+    PacedClock,
+    {"clock": CLOCK, "pace": instance(Pace, words="Pace")},
+)
+register(
+    Shock,
+    {
+        "lead": number(0.0, above=True),
+        "errors": array("float64", "n_dates"),
+        "noise": array("float64", "n_dates"),
+    },
+    check=lambda shock: require(
+        len(shock.errors) == len(shock.noise), "Every error must have a variance"
+    ),
+)
+register(
+    ForecastLaw,
+    {
+        "frailty": instance(FrailtyLaw, words="FrailtyLaw"),
+        "paced": optional(instance(PacedClock, words="PacedClock")),
+        "level": number(0.0, above=True),
+        "shock": optional(instance(Shock, words="Shock")),
     },
 )
 
@@ -194,7 +245,9 @@ _ATTRIBUTES = {
 # Those that the first files did not have.
 _LATER_ATTRIBUTES = {
     "has_costs_": TRUTH,
+    "has_exposure_": TRUTH,
     "time_origin_": optional(STAMP),
+    "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
 }
 
 
@@ -238,7 +291,11 @@ def _check_forecasts(model: Any) -> None:
     n_members = len(model.ensemble_.members)
     is_right = n_members % model.n_fold_models_ == 0
     require(is_right, "Every fold must have as many models as the others")
-    for clock in model.clock_variants_:
+    clocks = list(model.clock_variants_)
+    law = getattr(model, "forecast_law_", None)
+    if law is not None and law.paced is not None:
+        clocks.append(law.paced.clock)
+    for clock in clocks:
         check_reach(clock, model.horizon_)
 
 

@@ -22,6 +22,7 @@ from boostr._engine.training import (
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray
 from boostr.basis import FittedBasis, FittedSensorBasis
+from boostr.basis._base import find_linear_term
 from boostr.estimators._features import FeatureEncoder
 
 __all__ = [
@@ -77,5 +78,4 @@ def list_shapes(params: Mapping[str, Any], *, has_sensors: bool = False) -> list
 
 def proportional_term(basis: FittedBasis | FittedSensorBasis) -> int | None:
     """Return the term that is proportional to the clock, if there are others beside it."""
-    exponents = list(getattr(basis, "exponents", ()))
-    return exponents.index(1.0) if len(exponents) > 1 and 1.0 in exponents else None
+    return find_linear_term(basis) if basis.n_terms > 1 else None

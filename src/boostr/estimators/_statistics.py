@@ -11,7 +11,7 @@ import numpy as np
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
-from boostr._forecasting.exposure import ExposedWindows
+from boostr._forecasting.exposure import ExposedWindows, multiply_exposure
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -23,6 +23,8 @@ from boostr.basis import (
     SensorBasis,
 )
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._exposure import Exposure
+from boostr.data._flat import owners_of
 from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis
 from boostr.estimators._training_data import TrainingData, find_step
@@ -54,6 +56,7 @@ class Plan:
     horizon: float  # the last end of follow-up
     basis: FittedBasis | FittedSensorBasis
     params: Mapping[str, Any]  # of the estimator, those that matter here
+    mean_exposure: float = 1.0  # of individuals while they are observed
 
     def compute(
         self,
@@ -64,12 +67,13 @@ class Plan:
     ) -> SufficientStats:
         """Return the statistics of any individuals; weights of 1 may be left out.
 
-        An exposure needs a loss of intensities and a basis with sensors.
+        An ``exposure`` by frailties needs a loss of intensities; that of the histories
+        comes to it as a factor.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
             if exposure is not None:
-                clocked = self._expose(clocked, exposure)
+                clocked = self._expose(clocked, multiply_exposure(exposure, events))
             loss = self.params["loss"]
             stats = compute_suffstats(clocked, self.basis, loss, weights)
         _check_finite(stats)
@@ -88,11 +92,14 @@ class Plan:
     def state_problem(self, total: Total) -> LeafProblem:
         """Return what is solved in leaves; ``total`` sums over all individuals."""
         horizon = float(self.clock.read(np.array([self.horizon]))[0])
-        settings = (self.params["loss"], horizon, self.params["gamma2"])
+        loss = self.params["loss"]
+        # An imaginary individual has the average exposure.
+        amount = self.mean_exposure if loss == "intensity" else self.mean_exposure**2
+        settings = (loss, horizon, self.params["gamma2"])
         if isinstance(self.basis, FittedSensorBasis):
             penalty = self.params["sensor_penalty"]
-            return sensor_problem(self.basis, total, *settings, penalty)
-        return time_problem(self.basis, *settings)
+            return sensor_problem(self.basis, total, *settings, penalty, amount)
+        return time_problem(self.basis, *settings, amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +162,7 @@ def plan_statistics(
         extent.stop,
         basis,
         {name: params[name] for name in known},
+        _average_exposure(pool),
     )
 
 
@@ -169,7 +177,28 @@ def _place_sensors(
 ) -> FittedSensorBasis:
     baseline = resolve_baseline(params["baseline"])
     family = SensorBasis(params["n_knots"], params["spline_order"], baseline)
-    return family.place(clocked, params["loss"], few.uneven_weights, extent.ranges)
+    weights = few.uneven_weights
+    if few.events.exposure is not None:
+        weights = few.weights * _mean_exposures(few.events, few.events.exposure)
+    return family.place(clocked, params["loss"], weights, extent.ranges)
+
+
+def _average_exposure(data: TrainingData) -> float:
+    """Return the exposure of individuals, averaged over the time under observation."""
+    events = data.events
+    if events.exposure is None:
+        return 1.0
+    means = _mean_exposures(events, events.exposure)
+    return float(np.average(means, weights=data.weights * events.follow_up))
+
+
+def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
+    """Return the exposure of each individual, averaged over its time under observation."""
+    if exposure.is_constant:
+        return exposure.values
+    owner = owners_of(events.window_offsets)
+    total = exposure.total(owner, events.window_start, events.window_stop)
+    return np.asarray(total / events.follow_up)
 
 
 def _check_finite(stats: SufficientStats) -> None:

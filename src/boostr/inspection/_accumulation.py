@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._engine.ensemble import Ensemble
+from boostr._engine.exposed_curves import UnitCurves as Curves
+from boostr._engine.exposed_curves import expose
 from boostr._engine.path_curves import PathCurves
 from boostr._typing import FloatArray, PositionArray
 from boostr._validation import as_times, check_window_order, spread_times
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
+from boostr.data._exposure import Exposure
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Asked", "accumulate_alike", "accumulate_own", "ask"]
 
 
-class Curves(Protocol):
-    """Cumulative curves on the model's clock."""
-
-    def values(self, times: FloatArray) -> FloatArray:
-        """Return all curves at common times, (n, m)."""
-        ...
-
-    def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
-        """Return the value of curve ``rows[k]`` at ``times[k]``."""
-        ...
+# Values of individuals at times of the clock.
+Read = Callable[[PositionArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +34,18 @@ class Asked:
     times: FloatArray | None  # (m,)
     start: FloatArray | None = None  # (n,)
     stop: FloatArray | None = None  # (n,)
+    exposure: Exposure | None = None  # of all individuals, None for 1 each
 
     def part(self, block: slice) -> Asked:
         """Return what is asked for of some individuals."""
+        exposure = None if self.exposure is None else self.exposure[block]
         if self.start is None or self.stop is None:
-            return self
-        return Asked(None, self.start[block], self.stop[block])
+            return replace(self, exposure=exposure)
+        return Asked(None, self.start[block], self.stop[block], exposure)
 
     def read(self, curves: Curves, clock: Clock) -> FloatArray:
         """Return the counts of individuals with a curve each, (n, m)."""
+        curves = expose(curves, self.exposure, clock)
         if self.start is None or self.stop is None:
             return curves.values(clock.read(self._times))
         rows = np.arange(len(self.start))
@@ -54,12 +53,44 @@ class Asked:
         return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
 
     def read_one(self, curve: Curves, clock: Clock) -> FloatArray:
-        """Return the counts of one curve for all: (1, m), or (n, 1) for windows."""
+        """Return the counts of one curve for all: (1, m), or (n, 1) for windows.
+
+        With exposures (n, m) in any case.
+        """
+        if self.exposure is not None:
+            return self._read_exposed(curve, clock, self.exposure)
         if self.start is None or self.stop is None:
             return curve.values(clock.read(self._times))
         rows = np.zeros(len(self.start), dtype=np.intp)
         before = curve.values_at(rows, clock.read(self.start))
         return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
+
+    def _read_exposed(self, curve: Curves, clock: Clock, exposure: Exposure) -> FloatArray:
+        """Return the counts of one curve for individuals with exposures, (n, m)."""
+
+        def read(rows: PositionArray, times: FloatArray) -> FloatArray:
+            return curve.values_at(np.zeros_like(rows), times)[:, None]
+
+        return self.sum_exposed(read, clock, exposure)[:, :, 0]
+
+    def sum_exposed(self, read: Read, clock: Clock, exposure: Exposure) -> FloatArray:
+        """Return how much curves rise where exposures are factors of that, (n, m, k).
+
+        ``read`` gives the values of individuals at times of the clock, (q, k).
+        """
+        n = len(exposure)
+        ends = self.spread(n)
+        if self.times is None:
+            owner, start, stop = np.arange(n), ends[:, 0], ends[:, 1]
+        else:
+            owner, stop = np.repeat(np.arange(n), ends.shape[1]), ends.ravel()
+            start = np.zeros_like(stop)
+        parts = exposure.cut(owner, start, stop)
+        rises = read(parts.owner, clock.read(parts.stop))
+        rises = rises - read(parts.owner, clock.read(parts.start))
+        sums = np.zeros((len(owner), rises.shape[1]))
+        np.add.at(sums, parts.window, parts.factor[:, None] * rises)
+        return sums.reshape(n, -1, rises.shape[1])
 
     def spread(self, n: int) -> FloatArray:
         """Return the times of every individual, (n, m), or its window, (n, 2)."""
@@ -134,13 +165,16 @@ def accumulate_own(
     n = len(sensors)
     paths = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
     assert isinstance(paths, PathCurves)  # noqa: S101
-    grid = asked.spread(n)
-    n_times = grid.shape[1]
-    rows = np.repeat(np.arange(n), n_times)
-    sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
-    sums = sums.reshape(n, n_times, -1)
-    if asked.times is None:  # from the start to the stop of a window
-        sums = np.diff(sums, axis=1)
+    if asked.exposure is not None:
+        sums = asked.sum_exposed(paths.accumulate, ensemble.clock, asked.exposure)
+    else:
+        grid = asked.spread(n)
+        n_times = grid.shape[1]
+        rows = np.repeat(np.arange(n), n_times)
+        sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
+        sums = sums.reshape(n, n_times, -1)
+        if asked.times is None:  # from the start to the stop of a window
+            sums = np.diff(sums, axis=1)
     result = np.zeros((n, sums.shape[1], basis.n_terms))
     result[:, :, basis.n_baseline :] = sums
     return result, basis

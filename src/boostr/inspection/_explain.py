@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -18,6 +19,7 @@ from boostr.inspection._individuals import find_ids, read_sensors
 from boostr.inspection._model import (
     FittedModel,
     check_model,
+    read_exposure,
     read_features,
     split_sensors,
     sum_trees,
@@ -39,6 +41,7 @@ def explain(
     start: ArrayLike | None = None,
     stop: ArrayLike | None = None,
     frailty: ArrayLike | None = None,
+    exposure: Any = None,
 ) -> Explanation:
     """Explain the expected number of events of each individual by its features.
 
@@ -62,6 +65,9 @@ def explain(
         How many times as many events as the model says are expected of each individual,
         from what it did so far, in the order of `X` (the rows of ``model.forecast`` are
         sorted by risk). The difference is a reason of its own, "own history".
+    exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+        Exposures of the individuals, for a model that was fitted with some; by default 1,
+        so that amounts are per unit. The average is that of the same exposure.
 
     Returns
     -------
@@ -103,6 +109,7 @@ def explain(
     sensors = read_sensors(fitted, given, "explain")
     n = len(features)
     asked = ask(horizon, start, stop, n, fitted.horizon_)
+    asked = replace(asked, exposure=read_exposure(fitted, exposure, n, table))
     base, values, plain = _add_up(fitted, features, sensors, asked)
     is_single = asked.times is None or horizon is None or np.ndim(horizon) == 0
     factor = None if frailty is None else _check_frailty(frailty, n)

@@ -15,6 +15,8 @@ from boostr._engine.ensemble import Ensemble
 from boostr._typing import FloatArray
 from boostr.basis import Clock, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data._exposure import Exposure
+from boostr.data._exposure_read import read_new_exposure
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = [
@@ -107,6 +109,18 @@ def read_features(model: FittedModel, X: Any) -> FloatArray:
         )
     validate_data(model, table, reset=False, skip_check_array=True)
     return model.encoder_.transform(table)
+
+
+def read_exposure(model: FittedModel, given: Any, n: int, table: Any) -> Exposure | None:
+    """Return the exposures of individuals, for a model that was fitted with some."""
+    index = getattr(table, "index", None)
+    exposure = read_new_exposure(given, n, None if callable(index) else index)
+    if exposure is not None and not getattr(model, "has_exposure_", False):
+        raise InvalidParameterError(
+            "This model was fitted without exposures, but individuals have some now.\n\n"
+            "Hint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
+        )
+    return exposure
 
 
 def split_sensors(X: Any, Z: Trajectories | None) -> tuple[Any, Trajectories | None]:

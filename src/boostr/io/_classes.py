@@ -90,8 +90,8 @@ def check_reach(clock: Clock, horizon: float) -> None:
         moments = np.log(np.maximum(times - clock.origin, 0.0))
         logs = np.interp(moments, log_times, log_counts)
         logs += clock.first_slope * np.minimum(moments - log_times[0], 0.0)
-        logs += clock.last_slope * np.maximum(moments - log_times[-1], 0.0)
-        ends = np.exp(logs)
+        rate, passed = clock.end_rate, np.maximum(moments - log_times[-1], 0.0)
+        ends = np.exp(logs) + rate * np.expm1(clock.last_slope * passed) / clock.last_slope
     else:
         ends = times * clock.speed
     is_right = 0.0 < ends[0] < ends[1] < np.inf
@@ -187,6 +187,7 @@ register(
         "first_slope": number(0.0, above=True),
         "last_slope": number(0.0, above=True),
     },
+    later={"last_rate": optional(number(0.0, above=True))},
     check=_check_clock,
 )
 register(PowerBasis, {"exponents": _EXPONENTS, "joint": TRUTH})

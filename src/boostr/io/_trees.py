@@ -14,7 +14,7 @@ from boostr._engine.tree import Tree
 from boostr._kernels.nodes import Nodes
 from boostr._typing import AnyArray, BinArray, BoolArray, FloatArray, IndexArray
 from boostr.io._classes import BASIS, CLOCK, check_reach
-from boostr.io._rules import array, instance, number, require
+from boostr.io._rules import array, instance, number, optional, require
 from boostr.io._values import register
 
 __all__ = ["ENSEMBLE", "PackedTrees", "check_trees_match"]
@@ -145,6 +145,7 @@ def _take_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "weights": np.array([member.weight for member in members], dtype=np.float64),
         "n_trees": np.array([len(member.trees) for member in members], dtype=np.int32),
         "trees": PackedTrees.from_trees(trees, ensemble.basis.n_terms),
+        "floor": ensemble.floor,
     }
 
 
@@ -163,7 +164,12 @@ def _make_ensemble(**parts: Any) -> Ensemble:
         for weight, count, last in zip(weights, n_trees, lasts, strict=True)
     )
     return Ensemble(
-        parts["clock"], parts["basis"], parts["mapper"], parts["horizon"], members
+        parts["clock"],
+        parts["basis"],
+        parts["mapper"],
+        parts["horizon"],
+        members,
+        parts.get("floor"),
     )
 
 
@@ -200,4 +206,5 @@ register(
     },
     take_apart=_take_ensemble,
     put_together=_make_ensemble,
+    later={"floor": optional(number(0.0, above=True))},
 )

@@ -31,6 +31,7 @@ class Kind:
     check: Callable[[Any], None]  # of what must hold between the fields
     take_apart: Callable[[Any], dict[str, Any]]
     put_together: Callable[..., Any]
+    later: Mapping[str, Rule]  # of fields that the first files did not have
 
 
 CLASSES: dict[str, Kind] = {}
@@ -43,14 +44,16 @@ def register(
     check: Callable[[Any], None] = lambda thing: None,
     take_apart: Callable[[Any], dict[str, Any]] | None = None,
     put_together: Callable[..., Any] | None = None,
+    later: Mapping[str, Rule] | None = None,
 ) -> None:
     """Let files hold objects of a class.
 
     Of a dataclass all fields are written, and its constructor is called with them; for
-    others ``take_apart`` and ``put_together`` do so. ``rules`` has one for every field.
+    others ``take_apart`` and ``put_together`` do so. ``rules`` has one for every field;
+    those of ``later`` may be missing, and have their default values then.
     """
     CLASSES[cls.__name__] = Kind(
-        cls, rules, check, take_apart or _take_fields, put_together or cls
+        cls, rules, check, take_apart or _take_fields, put_together or cls, later or {}
     )
 
 
@@ -198,15 +201,20 @@ class Reader:
         require(is_known, f"`{place}` must be of a class that files may hold")
         kind = CLASSES[name]
         parts = code["fields"]
+        is_dict = isinstance(parts, dict)
         require(
-            isinstance(parts, dict) and parts.keys() == kind.rules.keys(),
+            is_dict and parts.keys() - kind.later.keys() == kind.rules.keys(),
             f"`{place}` must have the fields of a {name}",
         )
-        values = {
-            field: self.read(parts[field], f"{place}.{field}", depth + 1)
-            for field in kind.rules
+        rules = {
+            field: rule
+            for field, rule in {**kind.rules, **kind.later}.items()
+            if field in parts
         }
-        for field, rule in kind.rules.items():
+        values = {
+            field: self.read(parts[field], f"{place}.{field}", depth + 1) for field in rules
+        }
+        for field, rule in rules.items():
             fact = f"`{place}.{field}` must be: {rule.words}"
             require(rule.admits(values[field]), fact)
         try:

@@ -15,6 +15,7 @@ from boostr.metrics._concordance import Weights
 from boostr.metrics._scorer import (
     LEAST_RATIO,
     MetricScorer,
+    exposure_of,
     find_model,
     make_scorer,
     predict_by,
@@ -190,7 +191,7 @@ def _predict_window(
     **others: Any,
 ) -> FloatArray:
     model, features = find_model(estimator, X, "predict_count")
-    return np.asarray(model.predict_count(features, start, stop))
+    return np.asarray(model.predict_count(features, start, stop, **exposure_of(y)))
 
 
 def _predict_both(
@@ -214,7 +215,7 @@ def _predict_order(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the numbers expected while observed, and scores to sort individuals by."""
     expected = predict_observed(estimator, X, y, -np.inf, np.inf)
-    return expected, predict_by(estimator, X, None)
+    return expected, predict_by(estimator, X, y, None)
 
 
 def _slope_error(

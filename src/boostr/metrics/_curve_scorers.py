@@ -18,7 +18,7 @@ from boostr.metrics._curves import (
     observed_l2,
     skill_score,
 )
-from boostr.metrics._scorer import MetricScorer, find_model, make_scorer
+from boostr.metrics._scorer import MetricScorer, exposure_of, find_model, make_scorer
 
 __all__ = [
     "integrated_count_scorer",
@@ -189,7 +189,7 @@ def _predict(
     estimator: Any, X: Any, y: RecurrentEvents, *, times: FloatArray
 ) -> FloatArray:
     model, features = find_model(estimator, X, "predict_cumulative")
-    return np.asarray(model.predict_cumulative(features, times))
+    return np.asarray(model.predict_cumulative(features, times, **exposure_of(y)))
 
 
 def _predict_with_truth(

@@ -186,7 +186,7 @@ def _compare(
 def _predict(
     estimator: Any, X: Any, y: RecurrentEvents, *, horizon: float | None, **others: Any
 ) -> FloatArray:
-    return predict_by(estimator, X, horizon)
+    return predict_by(estimator, X, y, horizon)
 
 
 def _capture_area(

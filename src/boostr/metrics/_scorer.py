@@ -22,6 +22,7 @@ from boostr.exceptions import (
 
 __all__ = [
     "MetricScorer",
+    "exposure_of",
     "find_model",
     "make_scorer",
     "predict_by",
@@ -145,12 +146,22 @@ def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
     )
 
 
-def predict_by(estimator: Any, X: Any, horizon: float | None) -> FloatArray:
+def exposure_of(y: RecurrentEvents, rows: AnyArray | None = None) -> dict[str, Any]:
+    """Return what a model must know of exposures to predict, of all or of some."""
+    if y.exposure is None:
+        return {}
+    return {"exposure": y.exposure if rows is None else y.exposure[rows]}
+
+
+def predict_by(
+    estimator: Any, X: Any, y: RecurrentEvents, horizon: float | None
+) -> FloatArray:
     """Predict everybody's number of events by a horizon, by default the model's own."""
+    exposure = exposure_of(y)
     if horizon is None:
-        return np.asarray(estimator.predict(X), dtype=np.float64)
+        return np.asarray(estimator.predict(X, **exposure), dtype=np.float64)
     model, features = find_model(estimator, X, "predict_cumulative")
-    return np.asarray(model.predict_cumulative(features, [horizon]))[:, 0]
+    return np.asarray(model.predict_cumulative(features, [horizon], **exposure))[:, 0]
 
 
 def predict_observed(
@@ -161,7 +172,7 @@ def predict_observed(
     expected, exposure = np.zeros(len(y)), np.zeros(len(y))
     for borders in _rounds(y):
         begin, end = (np.clip(border, start, stop) for border in borders)
-        expected += model.predict_count(features, begin, end)
+        expected += model.predict_count(features, begin, end, **exposure_of(y))
         exposure += end - begin
     least = LEAST_RATIO * expected.sum() / max(exposure.sum(), np.finfo(float).tiny)
     return np.maximum(expected, least * exposure)
@@ -195,7 +206,9 @@ def predict_rates(
         rows = _take_rows(features, owner[part])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SensorRangeWarning)
-            rates[part] = model.predict_count(rows, begin, stop) / (stop - begin)
+            exposure = exposure_of(y, owner[part])
+            expected_soon = model.predict_count(rows, begin, stop, **exposure)
+            rates[part] = expected_soon / (stop - begin)
     mean = expected.sum() / float(np.sum(y.follow_up))
     return np.maximum(rates, LEAST_RATIO * mean)
 

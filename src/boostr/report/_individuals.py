@@ -179,6 +179,7 @@ def explain_window(
         start=risk.now,
         stop=stop,
         frailty=risk.frailty,
+        exposure=present.exposure,
     )
 
 

@@ -13,7 +13,8 @@ from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
-from boostr.estimators._frailty import Costs, law_of, score_halves, some_of
+from boostr.estimators._forecast_law import law_of
+from boostr.estimators._frailty import Costs, score_halves, some_of
 from boostr.estimators._outlook import Present, look_ahead
 from boostr.exceptions import BoostrError
 from boostr.metrics import (
@@ -149,7 +150,7 @@ def _check_whole(
     y = fleet.y[rows]
     sensors = None if fleet.sensors is None else fleet.sensors[rows]
     own = None if theta is None else theta[rows]
-    curves = FoldCurves(model, fleet.features[rows], sensors, own)
+    curves = FoldCurves(model, fleet.features[rows], sensors, own, exposure=y.exposure)
     owner = owners_of(y.window_offsets)
     expected = curves.expect(owner, y.window_start, y.window_stop)
     expected = sum_by_owner(owner, expected, len(y))
@@ -175,7 +176,7 @@ def _look_back(
     now = np.maximum(fleet.y.end - window, fleet.y.start)
     present = Present.read(fleet.table, fleet.y, fleet.given, None, now)
     outlook = look_ahead(model, present, fleet.y.end, own_history=True, theta=theta)
-    frailties = outlook.frailties(outlook.expect_by_fold(fleet.y.end))
+    frailties = outlook.frailties(fleet.y.end)
     after, among = clip(fleet.y, now, fleet.y.end)
     owner = among[owners_of(after.window_offsets)]
     ahead = outlook.curves.expect(owner, after.window_start, after.window_stop)

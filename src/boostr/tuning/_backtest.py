@@ -21,7 +21,7 @@ from boostr.estimators._checks import check_length
 from boostr.estimators._forecast_checks import check_level
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance
-from boostr.metrics._scorer import LEAST_RATIO, find_model
+from boostr.metrics._scorer import LEAST_RATIO, exposure_of, find_model
 from boostr.tuning._backtest_result import Backtest, make_backtest
 from boostr.tuning._candidates import Candidate, list_candidates
 from boostr.tuning._checkpoint import Checkpoint
@@ -52,7 +52,8 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
 
     At each date, every candidate is fitted anew to what was known then, and forecasts the
     events of each individual under observation from its own history. Histories and sensors
-    end at the date; static features are taken as they are, so they must have been known.
+    end at the date; static features and exposures are taken as they are, so they must have
+    been known, or planned.
 
     Parameters
     ----------
@@ -187,6 +188,7 @@ def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
         window_stop=lengths,
         origin=None,
         origins=None,
+        exposure=None if after.exposure is None else after.exposure.move(-zero),
     )
     return Window(date, rows, lengths, moved)
 
@@ -245,7 +247,8 @@ def _forecast(
     except InvalidParameterError:
         best, features = find_model(model, asked.features, "predict_count")
         begin = asked.events.end
-        expected = best.predict_count(features, begin, begin + window.lengths)
+        end, exposure = begin + window.lengths, exposure_of(asked.events)
+        expected = best.predict_count(features, begin, end, **exposure)
         return _Forecast(np.asarray(expected, dtype=np.float64))
     options: dict[str, Any] = {"level": level}
     if candidate.history_sensors is not None:

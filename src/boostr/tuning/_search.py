@@ -217,7 +217,12 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(
-        self, X: Any, Z: Trajectories | None = None, horizon: float | None = None
+        self,
+        X: Any,
+        Z: Trajectories | None = None,
+        horizon: float | None = None,
+        *,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict how many events each individual has by a horizon.
 
@@ -229,16 +234,23 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
             Sensors, where the search was fitted with them.
         horizon : float, default=None
             Time from 0; the last end of follow-up in training by default.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures, where those of training had some; 1 by default.
 
         Returns
         -------
         ndarray of shape (n,)
             Expected number (or cost) of events in (0, horizon].
         """
-        return self._best().predict(X, Z, horizon)
+        return self._best().predict(X, Z, horizon, exposure=exposure)
 
     def predict_cumulative(
-        self, X: Any, times: ArrayLike, Z: Trajectories | None = None
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Trajectories | None = None,
+        *,
+        exposure: Any = None,
     ) -> FloatArray:
         """Predict the cumulative intensity of each individual.
 
@@ -250,13 +262,15 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
             Times, from 0 on.
         Z : Trajectories, default=None
             Sensors, where the search was fitted with them.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures, where those of training had some; 1 by default.
 
         Returns
         -------
         ndarray of shape (n, m)
             Expected number (or cost) of events in (0, t].
         """
-        return self._best().predict_cumulative(X, times, Z)
+        return self._best().predict_cumulative(X, times, Z, exposure=exposure)
 
     def score(
         self, X: Any, y: RecurrentEvents, sample_weight: ArrayLike | None = None

@@ -16,6 +16,7 @@ from boostr._engine.tree import LeafProblem
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators import BoostR
+from boostr.estimators._finish import finish_fit
 from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._results import describe_results
 from boostr.estimators._settings import find_bins
@@ -103,7 +104,8 @@ def fit_on_part(
     results = describe_results(prepared.plan, data.sample(POOL), mapper, trained, cohort)
     for name, value in {**shared.learned, **results}.items():
         setattr(model, name, value)
-    model.out_of_fold_coefficients_ = data.spread(trained.out_of_fold)
+    theta = data.spread(trained.out_of_fold)
+    finish_fit(model, data, None if theta is None else theta[data.is_used], theta)
     return model
 
 
@@ -118,16 +120,10 @@ def _weigh(problem: LeafProblem, gamma2: float) -> LeafProblem:
 
 
 def _take(data: TrainingData, rows: PositionArray | None) -> TrainingData:
-    """Return some of the individuals, without their sensors: nothing reads them again."""
+    """Return some of the individuals, as all that there are."""
     if rows is None:
         return data
-    return TrainingData(
-        data.features[rows],
-        data.events[rows],
-        data.weights[rows],
-        None,
-        np.ones(len(rows), dtype=np.bool_),
-    )
+    return replace(data.take(rows), is_used=np.ones(len(rows), dtype=np.bool_))
 
 
 def _keep_silent(label: str, n_trees: int, loss: float) -> None:

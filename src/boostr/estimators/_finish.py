@@ -1,0 +1,107 @@
+"""The end of a fit: the level of rates, and all that forecasts need to know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostr._forecasting.frailty import Ahead, fit_law
+from boostr._forecasting.pace import fit_pace
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents
+from boostr.data._clip import clip
+from boostr.estimators._forecast_law import ForecastLaw, Shock
+from boostr.estimators._frailty import (
+    Seen,
+    count_after,
+    find_cell,
+    score_halves,
+    sum_histories,
+)
+from boostr.estimators._link import fit_link
+from boostr.estimators._rolling import find_lead, make_shock, measure_level, roll_back
+from boostr.estimators._training_data import TrainingData
+
+__all__ = ["finish_fit"]
+
+_LAST_PART = 0.35  # of every follow-up, which the law of frailties is judged by
+_MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
+
+
+def finish_fit(
+    model: Any, data: TrainingData, theta: FloatArray | None, everybody: FloatArray | None
+) -> None:
+    """Put the level of rates right, and learn how forecasts follow from histories.
+
+    Parameters
+    ----------
+    model : BoostR
+        A model whose trees are there.
+    data : TrainingData
+        Individuals that stand for all.
+    theta : (n, n_terms) float64 or None
+        Their out-of-fold coefficients, where there was validation.
+    everybody : (n, n_terms) float64 or None
+        The same of all training individuals, where they are kept.
+    """
+    model.ensemble_, level = fit_link(model.ensemble_, data, theta, vars(model))
+    model.out_of_fold_coefficients_ = None if everybody is None else level * everybody
+    theta = None if theta is None else level * theta
+    seen = Seen.of(model, data, theta)
+    law = _learn_law(model, seen, data, theta)
+    scores = np.empty(0)
+    if seen.theta is not None:
+        some, costs = seen.data, seen.costs
+        scores = score_halves(
+            model, some.features, some.sensors, seen.theta, some.events, law, costs
+        )
+    model.forecast_law_ = law
+    model.frailty_variance_ = law.frailty.variance
+    model.frailty_half_life_ = law.frailty.half_life
+    model.cost_moments_ = np.array([seen.costs.mean, seen.costs.square])
+    model.forecast_scores_ = scores
+
+
+def _learn_law(
+    model: Any, seen: Seen, data: TrainingData, theta: FloatArray | None
+) -> ForecastLaw:
+    """Learn own history, pace, recent level and common errors, one after the other."""
+    events, weights = seen.data.events, seen.data.weights
+    paced, variance = fit_pace(
+        model.clock_,
+        seen.curves.average.values_at,
+        events,
+        seen.amounts,
+        weights,
+        seen.costs.unit,
+    )
+    seen = Seen.of(model, data, theta, paced)
+    span = float(events.end.max() - events.start.min())
+    frailty = fit_law(_cut_last_part(seen), variance, span)
+    lead = find_lead(seen)
+    if _share_ending_with_event(events, weights) >= _MOST_ENDING:
+        # The last lead of such histories has more events than any other: it tells nothing.
+        return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))
+    level = measure_level(seen, frailty, lead)
+    tried = roll_back(model, seen, frailty, lead, model.n_origins)
+    return ForecastLaw(frailty, paced, level, make_shock(lead, tried))
+
+
+def _cut_last_part(seen: Seen) -> Ahead:
+    """Cut off the last part of all histories."""
+    events, costs = seen.data.events, seen.costs
+    now = events.end - _LAST_PART * (events.end - events.start)
+    before, rows = clip(events, np.full(len(events), -np.inf), now)
+    histories = sum_histories(
+        seen.curves.expect, before, rows, events.start, find_cell(events), costs
+    )
+    expected, came, _ = count_after(seen.curves, events, now, costs)
+    return Ahead(histories, now, expected, came, seen.data.weights)
+
+
+def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> float:
+    """Return the share of individuals whose observation ends with an event of their own."""
+    closing = events.times == events.end[events.event_owner]
+    is_last = np.bincount(events.event_owner, closing, len(events)) > 0.0
+    return float(weights @ is_last / weights.sum())

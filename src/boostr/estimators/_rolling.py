@@ -1,0 +1,149 @@
+"""Forecasts from earlier dates: how levels held, and what errors of totals to expect.
+
+Every individual's present is moved back by one, two, ... leads. Clock, pace and level are
+those of what was known then; coefficients and the law of frailties are those of the whole
+training, since learning them anew for each date would take as long as the training itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import FrailtyLaw
+from boostr._forecasting.pace import Pace, PacedClock, fit_pace
+from boostr._typing import FloatArray
+from boostr.basis import Clock, OperationalClock
+from boostr.data import RecurrentEvents
+from boostr.data._clip import clip, clip_sensors
+from boostr.estimators._folds import FoldCurves
+from boostr.estimators._forecast_law import Shock
+from boostr.estimators._frailty import Seen, count_after, sum_histories
+
+__all__ = ["find_lead", "make_shock", "measure_level", "roll_back"]
+
+_LEADS = 10  # in the time axis
+_LEAST_MEAN = 1e-12  # of a number of events
+_LEAST = 10  # individuals, and events, that a date needs before it
+_PRIOR = 5.0  # events, as many as expected, beside those that tell the level
+_TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
+
+
+def find_lead(seen: Seen) -> float:
+    """Return the length of the time that is forecast from earlier dates."""
+    events = seen.data.events
+    return float(events.end.max() - events.start.min()) / _LEADS
+
+
+def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
+    """Return the level of events in the last lead, over what was expected.
+
+    Levels wander, and return: a third of the difference, on the scale of logarithms, is
+    what goes on.
+    """
+    last = _forecast(seen, law, seen.data.events.end - lead)
+    ratio = (last.total(last.came) + _PRIOR) / (last.total(last.expected) + _PRIOR)
+    return float(ratio**_TRUST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """What was expected of individuals over a time, and what came."""
+
+    expected: FloatArray  # (n,)
+    dispersion: FloatArray  # (n,)
+    came: FloatArray  # (n,)
+    weights: FloatArray  # (n,) 0 for those who were not there
+
+    def total(self, values: FloatArray) -> float:
+        """Return the weighted sum of values of individuals."""
+        return float(self.weights @ values)
+
+    def scaled(self, level: float) -> Forecast:
+        """Return the forecast with all expected numbers multiplied by a factor."""
+        return replace(self, expected=level * self.expected)
+
+    @property
+    def error(self) -> tuple[float, float]:
+        """Logarithm of what came over what was expected in total, and its chance variance."""
+        expected = self.total(self.expected) + 0.5
+        variance = self.total(self.expected + self.dispersion * self.expected**2)
+        return float(
+            np.log((self.total(self.came) + 0.5) / expected)
+        ), variance / expected**2
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of what came, up to what no forecast changes."""
+        counts = Counts(np.maximum(self.expected, _LEAST_MEAN), self.dispersion)
+        return self.total(counts.log_likelihood(self.came))
+
+
+def roll_back(
+    model: Any, seen: Seen, law: FrailtyLaw, lead: float, n_dates: int
+) -> list[Forecast]:
+    """Return forecasts over a lead from earlier dates, the latest first."""
+    made = (_roll_back_once(model, seen, law, lead, place + 1) for place in range(n_dates))
+    return [forecast for forecast in made if forecast is not None]
+
+
+def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
+    """Return the errors of totals that forecasts had."""
+    table = np.array([forecast.error for forecast in forecasts]).reshape(-1, 2)
+    return Shock(lead, table[:, 0].copy(), table[:, 1].copy())
+
+
+def _roll_back_once(
+    model: Any, seen: Seen, law: FrailtyLaw, lead: float, place: int
+) -> Forecast | None:
+    """Forecast over a lead from so many leads ago; None if too little was known then."""
+    data = seen.data
+    now = data.events.end - place * lead
+    known, rows = clip(data.events, np.full(len(data), -np.inf), now)
+    if len(rows) < _LEAST or len(known.times) < _LEAST:
+        return None
+    part = data.take(rows)
+    sensors = part.sensors
+    if sensors is not None:
+        sensors = clip_sensors(sensors, now[rows])
+    theta = None if seen.theta is None else seen.theta[rows]
+    clock = _clock_then(model.clock_, known, part.weights)
+    bare = PacedClock(clock, Pace.even())
+    curves = FoldCurves(model, part.features, sensors, theta, bare, known.exposure)
+    amounts, unit = known.costs / seen.costs.unit, seen.costs.unit
+    each = curves.average.values_at
+    paced, _ = fit_pace(clock, each, known, amounts, part.weights, unit)
+    curves = FoldCurves(model, part.features, sensors, theta, paced, part.events.exposure)
+    then = Seen(replace(part, events=known, sensors=sensors), theta, seen.costs, curves)
+    level = measure_level(then, law, lead)
+    ahead = replace(then, data=part)
+    return _forecast(ahead, law, now[rows], now[rows] + lead).scaled(level)
+
+
+def _clock_then(clock: Clock, known: RecurrentEvents, weights: FloatArray) -> Clock:
+    """Return the clock of what was known then."""
+    if not isinstance(clock, OperationalClock):
+        return clock
+    return OperationalClock.from_events(known, weights)
+
+
+def _forecast(
+    seen: Seen, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
+) -> Forecast:
+    """Forecast what comes after a time, while individuals are observed.
+
+    Of those who were observed before it; they count by their weights, others by 0.
+    """
+    data, costs, curves = seen.data, seen.costs, seen.curves
+    events = data.events
+    before, rows = clip(events, np.full(len(events), -np.inf), now)
+    entry = np.minimum(events.start, now)
+    histories = sum_histories(curves.expect, before, rows, entry, law.cell, costs)
+    frailties = law.posterior(histories, now, np.zeros(len(events)))
+    expected, came, _ = count_after(curves, events, now, costs, stop)
+    weights = np.where(now > events.start, data.weights, 0.0)
+    return Forecast(expected * frailties.mean, frailties.dispersion, came, weights)
