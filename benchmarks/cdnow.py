@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.special import gammaln, hyp2f1
+from scipy.special import gammaln
 
+from benchmarks._repeat_buying import ParetoNBD
 from benchmarks._timing import format_table, record
 from boostr import BoostR, RecurrentEvents, Trajectories
 
@@ -60,45 +61,11 @@ class Customers:
         later = events[is_later].groupby("id").size().reindex(static.index, fill_value=0)
         return cls(static[FEATURES].astype(float), y, later.to_numpy())
 
-    @property
-    def last(self) -> np.ndarray:
-        """Time of the last purchase of every customer, the first one included."""
-        last = np.zeros(len(self.y))
-        np.maximum.at(last, self.y.event_owner, self.y.times)
-        return last
-
 
 def pareto_nbd(customers: Customers) -> np.ndarray:
     """Forecast with purchases at a constant rate up to a dropout, both gamma-mixed."""
-    x, week = customers.y.n_events, 7.0
-    tx, T, ahead = customers.last / week, customers.y.end / week, HORIZON / week
-
-    def terms(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the log-likelihood, and that of being alive at the end."""
-        r, alpha, s, beta = np.exp(point)
-        larger, second = (alpha, s + 1.0) if alpha >= beta else (beta, r + x)
-        power, gap = r + s + x, abs(alpha - beta)
-
-        def part(t: np.ndarray) -> np.ndarray:
-            value = hyp2f1(power, second, power + 1.0, gap / (larger + t))
-            return value / (larger + t) ** power
-
-        alive = (alpha + T) ** -(r + x) * (beta + T) ** -s
-        dead = s / power * np.maximum(part(tx) - part(T), 0.0)
-        front = gammaln(r + x) - gammaln(r) + r * np.log(alpha) + s * np.log(beta)
-        return front + np.log(alive + dead), front + np.log(alive)
-
-    found = minimize(
-        lambda point: -terms(point)[0].sum(),
-        np.log([0.5, 10.0, 0.5, 10.0]),
-        method="Nelder-Mead",
-        options={"maxiter": 4000, "xatol": 1e-4, "fatol": 1e-4},
-    )
-    r, alpha, s, beta = np.exp(found.x)
-    total, alive = terms(found.x)
-    growth = 1.0 - ((beta + T) / (beta + T + ahead)) ** (s - 1.0)
-    rate = (r + x) * (beta + T) / ((alpha + T) * (s - 1.0))
-    return np.exp(alive - total) * rate * growth
+    model = ParetoNBD().fit(None, customers.y)
+    return model.forecast(None, customers.y, HORIZON)["expected"].to_numpy()
 
 
 def power_law(customers: Customers) -> np.ndarray:

@@ -399,6 +399,33 @@ def ways_to_split(bins, left, missing_bin, min_count=1):
     return np.array(kept, dtype=bool).reshape(-1, n)
 
 
+def shrink_categories(bins, n_values, gradients, hessians, pseudo_count):
+    """Return gradients with which the categories of individuals are judged.
+
+    Each category's gradient per curvature is mixed with the mean of all, as if it had more
+    individuals like the mean; then all are shifted alike, so that their sum is as before.
+    """
+    owners = bins[:, None] == np.arange(n_values)
+    owners = owners[:, owners.any(axis=0)]
+    counts = owners.sum(axis=0)
+    if len(counts) == 0:
+        return gradients
+    pseudo_count *= max(len(counts) - 2, 0) / len(counts)
+    shrunken = np.array(gradients)
+    for term in range(gradients.shape[1]):
+        gradient = owners.T @ gradients[:, term]
+        curvature = owners.T @ hessians[:, term, term]
+        if curvature.sum() == 0.0:
+            continue
+        share = curvature / curvature.sum()
+        mixed = (counts * gradient + pseudo_count * gradient.sum() * share) / (
+            counts + pseudo_count
+        )
+        mixed += (gradient.sum() - mixed.sum()) * share
+        shrunken[:, term] += owners @ ((mixed - gradient) / counts)
+    return shrunken
+
+
 def category_prefixes(bins, n_values, gradients, hessians):
     """Yield the categories up to each one, in the order of each term's own best value."""
     for term in range(gradients.shape[1]):

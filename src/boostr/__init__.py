@@ -10,7 +10,7 @@ from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.estimators import BoostR, StaticTransformer
 from boostr.exceptions import BoostrError
 from boostr.io import load
-from boostr.tuning import BoostRSearch
+from boostr.tuning import BoostRSearch, backtest
 
 __version__ = "0.1.0"
 
@@ -25,6 +25,7 @@ __all__ = [
     "StaticTransformer",
     "Trajectories",
     "__version__",
+    "backtest",
     "basis",
     "datasets",
     "inspection",

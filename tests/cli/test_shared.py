@@ -86,6 +86,34 @@ def test_evaluate_and_report_know_the_season(run, files, tmp_path):
     assert page["individuals"] == N
 
 
+def test_back_tests_know_the_season(run, files):
+    dates = ("--as-of", "2021-12-31", "--as-of", "2022-06-30", "--horizon", 60)
+    tiny = ("--set", "n_estimators=5", "--set", "validation=none")
+    options = ("--start", START, "--season", "month", *tiny)
+    found = ask(run, "backtest", files["events"], *dates, *options)
+    winter, summer = (row["expected"] for row in found["rows"])
+    assert winter > summer
+
+
+def test_exposures_may_come_from_the_sensors_beside_shared_ones(run, files, tmp_path):
+    out = tmp_path / "pumps.boostr"
+    tables = (files["events"], "--shared", files["weather"], "--sensors", files["sensors"])
+    exposure = ("--exposure", "torque")
+    said = ask(run, "fit", *tables, *exposure, "--start", START, "--out", out, *TINY)
+    assert said["sensors"] == ["cold"]
+    model = boostr.load(out)
+    found = ask(run, "forecast", out, *tables, "--horizon", 60)
+
+    events = pl.read_csv(files["events"], try_parse_dates=True)
+    y = RecurrentEvents.from_long(events, "pump", "day", "failed", start=START)
+    own = pl.read_csv(files["sensors"], try_parse_dates=True)
+    weather = pl.read_csv(files["weather"], try_parse_dates=True)
+    torque = Trajectories.from_long(own, "pump", "day", origin=y.origin)
+    Z = Trajectories.shared(weather, time="date")
+    total = model.forecast_fleet(np.empty((N, 0)), y, 60.0, Z, exposure=torque)
+    assert found["total"]["expected"] == pytest.approx(total.expected, rel=1e-12)
+
+
 def test_a_model_without_its_shared_sensors_says_what_is_missing(run, files, tmp_path):
     out = tmp_path / "pumps.boostr"
     shared = ("--shared", files["weather"])

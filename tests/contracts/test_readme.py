@@ -23,6 +23,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
         "docs/large.md",
         "docs/reasons.md",
         "docs/sensors.md",
+        "docs/time.md",
     ],
 )
 def test_examples_run_and_print_what_the_page_says(page):

@@ -138,7 +138,8 @@ def test_the_learning_rate_shrinks_the_tree(rng):
 @families
 @losses
 def test_weight_two_is_the_row_twice(rng, family, loss):
-    problem = make_problem(rng, 50, family, loss)
+    # Of numbers: like the least size of a leaf, shrinkage of categories counts individuals.
+    problem = make_problem(rng, 50, family, loss, x=rng.random((50, 2)))
     weights = rng.choice([1, 2], 50)
     theta = boost(problem.weigh(weights), 4).trainees.theta
     twice = boost(problem.take(np.repeat(np.arange(50), weights)), 4).trainees.theta

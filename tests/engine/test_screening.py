@@ -12,16 +12,21 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.cohort import LocalCohort, add_shuffled
 from boostr._engine.penalty import sensor_problem
 from boostr._engine.screening import (
+    _FEW_CATEGORIES,
+    _MOST_TRIED,
     _USEFUL,
     Screening,
+    find_doubtful,
     join,
+    keep_features,
     rise_without,
     screen,
     screen_features,
 )
-from boostr._engine.selection import Task, draw_folds, validate
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
-from boostr._engine.tree import GrowthParams
+from boostr._engine.selection import Task, compare_runs, draw_folds, validate
+from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
+from boostr._engine.tree import GrowthParams, LeafProblem
+from boostr._kernels.solve import SINGLE
 from boostr.basis import OperationalClock, SensorBasis
 from boostr.simulate import wells
 
@@ -210,3 +215,77 @@ def test_every_fold_finds_what_tells_individuals_apart(rng):
 )
 def test_half_of_the_folds_decide_for_all(columns, expected):
     assert join(tuple(np.array(one) for one in columns), 4).tolist() == expected
+
+
+# --- Features of many categories
+
+
+def test_two_runs_are_compared_by_their_held_out_losses(rng, task):
+    folds = draw_folds(20, 2, 1, 0)
+    one, other = (
+        validate(replace(task, n_rounds=n_rounds), GROWTH, folds, "run")
+        for n_rounds in (1, 2)
+    )
+    stats = task.cohort.stats
+    above = losses_of(stats, one.out_of_fold) - losses_of(stats, other.out_of_fold)
+    rise, error = compare_runs(task.cohort, one, other)
+    assert_allclose([rise, error], [above.sum(), np.sqrt(20) * above.std()], atol=1e-9)
+
+
+def layout_of(n_categories, is_categorical):
+    thresholds = [np.zeros(number) for number in n_categories]
+    return BinMapper.from_thresholds(thresholds, np.array(is_categorical)).layout
+
+
+def test_features_of_many_categories_are_doubted_those_with_the_most_first():
+    numbers = [_FEW_CATEGORIES, 20, 200, 200, 50]
+    layout = layout_of(numbers, [True, True, False, True, True])
+    assert find_doubtful(layout).tolist() == [3, 4, 1]
+
+
+def test_only_a_few_features_are_doubted():
+    layout = layout_of([30] * 9, [True] * 9)
+    assert find_doubtful(layout).tolist() == list(range(_MOST_TRIED))
+
+
+def rate_task(rng, *effects):
+    """Return a task of one number and categories with the given effects on rates."""
+    n = 400
+    x = np.column_stack([rng.random(n), *(rng.integers(0, len(e), n) for e in effects)])
+    is_categorical = np.array([False, *(True for _ in effects)])
+    n_categories = np.array([0, *map(len, effects)], dtype=np.int32)
+    features = BinMapper.from_quantiles(x, 8, is_categorical, n_categories).transform(x)
+    rate = 2.0 + (x[:, 0] > 0.5)
+    for place, effect in enumerate(effects, start=1):
+        rate += np.asarray(effect)[x[:, place].astype(int)]
+    stats = SufficientStats(rng.normal(rate)[:, None], np.ones((n, 1)))
+    problem = LeafProblem(SINGLE, np.zeros((1, 1)))
+    return make_task(features, stats, problem, n_rounds=60)
+
+
+def judge(task):
+    doubtful = find_doubtful(task.cohort.layout)
+    growth = GrowthParams(max_leaves=3, min_samples_leaf=20)
+    return keep_features(task, growth, draw_folds(400, 4, 1, 0), doubtful).tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_categories_without_an_effect_are_dropped_and_those_with_one_stay(seed):
+    rng = np.random.default_rng(seed)
+    task = rate_task(rng, np.zeros(80), rng.normal(size=40))
+    assert judge(task) == [0, 2]
+
+
+def test_of_two_features_that_tell_the_same_one_stays(rng):
+    task = rate_task(rng, rng.normal(size=40), np.zeros(40))
+    features = task.cohort.features
+    bins = features.bins.copy()
+    bins[:, 2] = bins[:, 1]
+    cohort = replace(task.cohort, features=features.holding(bins))
+    assert len(judge(replace(task, cohort=cohort))) == 2
+
+
+def test_dropped_features_have_no_say_among_shuffled_ones(rng):
+    task = replace(rate_task(rng, np.zeros(80)), features=np.array([0], dtype=np.int32))
+    columns = screen_features(task, GROWTH, draw_folds(400, 2, 1, 0))
+    assert [own.tolist() for own in columns] == [[0], [0]]

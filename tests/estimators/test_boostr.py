@@ -309,11 +309,26 @@ class TestFeatures:
         named = BoostR(**settings).fit(X.assign(serial=serial), fleet.y)
         assert_allclose(named.predict(X.assign(serial=serial)), plain)
 
-    def test_too_many_categories_are_refused_with_a_way_out(self):
-        X = pd.DataFrame({"serial": [f"S{number}" for number in range(300)]})
-        y = RecurrentEvents.from_lists([[1.0]] * 300, end=np.full(300, 2.0))
-        with pytest.raises(InvalidFeaturesError, match=r"'serial' has 300(.|\n)*Hint"):
-            BoostR().fit(X, y)
+    def test_categories_beyond_the_most_frequent_go_the_missing_way(self, rng):
+        place = np.concatenate([np.repeat(np.arange(254), 4), np.repeat([300, 301], 3)])
+        counts = rng.poisson(np.where(place % 2, 1.0, 6.0))
+        lists = [np.sort(rng.uniform(0, 1, count)) for count in counts]
+        y = RecurrentEvents.from_lists(lists, end=np.ones(len(place)))
+        X = pd.DataFrame({"place": place.astype(str)})
+        model = BoostR(n_estimators=30, max_leaf_nodes=4, random_state=0).fit(X, y)
+        asked = pd.DataFrame({"place": ["2", "3", "300", "elsewhere", None]})
+        even, odd, *others = model.predict(asked)
+        assert even > 2.0 * odd
+        assert len(set(others)) == 1
+
+    def test_a_useless_column_of_many_categories_changes_nothing(self, fleet, rng):
+        X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
+        named = X.assign(place=rng.integers(0, 30, len(X)).astype(str))
+        settings = {"n_estimators": 60, "max_leaf_nodes": 4, "random_state": 0}
+        model = BoostR(**settings).fit(named, fleet.y)
+        plain = BoostR(**settings).fit(X, fleet.y)
+        assert_array_equal(model.predict(named), plain.predict(X))
+        assert model.feature_importances_[2] == 0.0
 
     def test_infinite_values_name_column_and_rows(self, fleet):
         X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])

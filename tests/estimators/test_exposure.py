@@ -285,9 +285,9 @@ def test_reasons_add_up_to_the_exposed_prediction(fleet, has_sensors, horizon):
         expected = model.predict_cumulative(X, horizon, Z, exposure=exposure)
         found = result.prediction.reshape(N, -1)
         assert_allclose(found, expected)
-        parts = result.base + result.values.sum(axis=1) + result.monotone
+        parts = result.base + result.values.sum(axis=1) + result.above_zero
         assert_allclose(parts.reshape(N, -1), expected)
-        assert np.abs(result.monotone).max() < 0.5 * np.abs(expected).max()
+        assert np.abs(result.above_zero).max() < 0.5 * np.abs(expected).max()
 
 
 def test_reasons_are_in_proportion_to_a_constant_exposure(fleet, by_length):

@@ -86,7 +86,7 @@ def test_reasons_add_up_to_the_prediction(machines, leaf, monotone):
 def test_the_sum_of_trees_leaves_nothing_to_other_reasons(machines):
     model = machines.fit(leaf="spline", monotone=False)
     explanation = explain(model, machines.X, horizon=[10, 70, 500])
-    assert not explanation.monotone.any()
+    assert not explanation.above_zero.any()
     assert explanation.reasons == ("load", "salt", "age", "site")
 
 
@@ -96,7 +96,7 @@ def test_models_of_all_folds_are_explained_together(machines):
     assert len(model.ensemble_.members) > 1
     explanation = explain(model, machines.X)
     assert_allclose(total(explanation), model.predict(machines.X), rtol=1e-12)
-    assert not explanation.monotone.any()
+    assert not explanation.above_zero.any()
 
 
 def test_amounts_are_those_of_all_subsets_of_features(machines, machine_model):
@@ -182,11 +182,11 @@ def test_curves_that_would_fall_have_a_reason_of_their_own(falling):
     assert (np.abs(bent) > 1e-6).any()
     explanation = explain(model, X, horizon=8.0)
     assert explanation.reasons[-1] == "monotone"
-    assert_allclose(explanation.monotone, bent, atol=1e-9)
+    assert_allclose(explanation.above_zero, bent, atol=1e-9)
     assert_allclose(total(explanation), model.predict(X, horizon=8.0))
     straight = np.abs(bent) < 1e-12
     assert straight.any()
-    assert not explanation.monotone[straight].any()
+    assert not explanation.above_zero[straight].any()
 
 
 def test_blocks_of_individuals_change_nothing(machines, machine_model, monkeypatch):

@@ -13,7 +13,7 @@ def make_explanation(**changes):
         "values": values,
         "base": np.array([1.1, 1.1]),
         "prediction": np.array([2.8, 1.1]),
-        "monotone": np.zeros(2),
+        "above_zero": np.zeros(2),
         "own_history": None,
         "features": ("location", "age", "depth", "flow"),
         "sensors": (),
@@ -31,7 +31,7 @@ def make_two_times(**changes):
         "values": np.stack([one.values, 2.0 * one.values], axis=2),
         "base": np.stack([one.base, 2.0 * one.base], axis=1),
         "prediction": np.stack([one.prediction, 2.0 * one.prediction], axis=1),
-        "monotone": np.zeros((2, 2)),
+        "above_zero": np.zeros((2, 2)),
         "times": np.array([90.0, 180.0]),
     }
     return make_explanation(**(facts | changes))
@@ -60,8 +60,8 @@ def test_a_sentence_says_when_nothing_makes_a_difference():
 
 
 def test_a_sentence_tells_what_was_bent():
-    explanation = make_explanation(monotone=np.array([0.0, 0.3]))
-    assert explanation.sentence(1).endswith(": +0.3 monotone")
+    explanation = make_explanation(above_zero=np.array([0.0, 0.3]))
+    assert explanation.sentence(1).endswith(": +0.3 kept above zero")
 
 
 def test_amounts_that_round_to_zero_are_not_named():
@@ -154,10 +154,18 @@ def test_a_table_of_windows_tells_them():
 
 def test_features_may_be_called_like_other_columns():
     explanation = make_explanation(
-        features=("time", "base", "age", "flow"), sensors=(), monotone=np.array([0.0, 1.0])
+        features=("time", "base", "age", "flow"),
+        sensors=(),
+        above_zero=np.array([0.0, 1.0]),
     )
     columns = list(explanation.to_frame().columns)
-    assert columns[4:] == ["time (reason)", "base (reason)", "age", "flow", "monotone"]
+    assert columns[4:] == [
+        "time (reason)",
+        "base (reason)",
+        "age",
+        "flow",
+        "kept above zero",
+    ]
 
 
 def test_tables_of_polars_are_made_on_request():

@@ -10,7 +10,13 @@ from tests import oracles
 from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._kernels.scan_groups import _bound_run, look_ahead, scan_groups
 from boostr._kernels.solve import FULL, GROUPED
-from boostr._kernels.split import _draw_candidates, _mix, find_best_split, solve_node
+from boostr._kernels.split import (
+    _PSEUDO_COUNT,
+    _draw_candidates,
+    _mix,
+    find_best_split,
+    solve_node,
+)
 
 MISSING = 63
 N_BINS = 64
@@ -91,25 +97,31 @@ class Node:
     def sides(self):
         return self.goes_left[self.bins[:, self.slot]]
 
-    def gains(self, is_left):
-        return oracles.grouped_gains(
-            is_left, self.gradients, self.hessians, self.penalty, self.groups
-        )
+    def judged(self, feature):
+        """Return the gradients by which splits of a feature are judged."""
+        if not self.is_categorical:
+            return self.gradients
+        column, individuals = self.bins[:, feature], (self.gradients, self.hessians)
+        return oracles.shrink_categories(column, self.n_values, *individuals, _PSEUDO_COUNT)
+
+    def gains(self, is_left, feature):
+        leaf = self.hessians, self.penalty, self.groups
+        return oracles.grouped_gains(is_left, self.judged(feature), *leaf)
 
     def best_gain(self, left_sets=None, min_count=1):
         """Try all ways to split; ``left_sets`` lists sets of bins for every feature."""
         thresholds = [range(last + 1) for last in range(self.n_values)]
-        ways = [
-            oracles.ways_to_split(column, own, MISSING, min_count)
-            for column, own in zip(
-                self.bins.T, left_sets or [thresholds] * self.bins.shape[1], strict=True
-            )
-        ]
-        ways = np.unique(np.vstack(ways), axis=0)
-        return self.gains(ways).max() if len(ways) else -1.0
+        best = -1.0
+        for feature, column in enumerate(self.bins.T):
+            own = left_sets[feature] if left_sets else thresholds
+            ways = oracles.ways_to_split(column, own, MISSING, min_count)
+            ways = np.unique(ways, axis=0)
+            if len(ways):
+                best = max(best, self.gains(ways, feature).max())
+        return best
 
     def gain_of_sides(self):
-        return self.gains(self.sides()[None])[0] if self.slot >= 0 else -1.0
+        return self.gains(self.sides()[None], self.slot)[0] if self.slot >= 0 else -1.0
 
     def run(self, feature=0):
         """Return the left sums of all thresholds of a feature, and the node's."""
@@ -234,10 +246,13 @@ def test_the_value_is_that_of_the_node_as_a_leaf(node):
 @given(small_nodes)
 def test_categories_are_split_at_the_best_place_of_any_order(node):
     node.is_categorical = True
-    individuals = node.gradients, node.hessians
     prefixes = [
-        list(oracles.category_prefixes(column, node.n_values, *individuals))
-        for column in node.bins.T
+        list(
+            oracles.category_prefixes(
+                column, node.n_values, node.judged(feature), node.hessians
+            )
+        )
+        for feature, column in enumerate(node.bins.T)
     ]
     assert_same_gain(node, node.find(), node.best_gain(prefixes))
 

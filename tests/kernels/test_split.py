@@ -6,7 +6,11 @@ from numpy.testing import assert_allclose
 from tests import oracles
 
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
-from boostr._kernels.split import find_best_split, solve_node
+from boostr._kernels.split import (
+    _PSEUDO_COUNT,
+    find_best_split,
+    solve_node,
+)
 
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
 N_VALUES = 5
@@ -80,15 +84,28 @@ class Node:
     def sides(self):
         return self.goes_left[self.bins[:, self.slot]]
 
+    def judged(self, column):
+        """Return the gradients by which splits of a column are judged."""
+        if not self.is_categorical:
+            return self.gradients
+        individuals = self.gradients, self.hessians
+        return oracles.shrink_categories(column, N_VALUES, *individuals, _PSEUDO_COUNT)
+
     def gain_of_sides(self):
-        leaf = self.penalty, self.kind
-        return oracles.split_gain(self.sides(), self.gradients, self.hessians, *leaf)
+        gradients, leaf = self.judged(self.bins[:, self.slot]), (self.penalty, self.kind)
+        return oracles.split_gain(self.sides(), gradients, self.hessians, *leaf)
 
     def best_gain(self, min_count=1):
-        individuals, leaf = (self.gradients, self.hessians), (self.penalty, self.kind)
+        leaf = self.penalty, self.kind
         return max(
             oracles.best_gain(
-                column, N_VALUES, MISSING, self.is_categorical, individuals, leaf, min_count
+                column,
+                N_VALUES,
+                MISSING,
+                self.is_categorical,
+                (self.judged(column), self.hessians),
+                leaf,
+                min_count,
             )
             for column in self.bins.T
         )
@@ -266,14 +283,16 @@ def test_categories_absent_from_the_node_follow_the_missing():
     assert np.all(node.goes_left[[1, 3, 4]] == node.missing_left)
 
 
-@given(nodes, st.integers(0, 2**63), st.integers(1, 3))
-def test_random_thresholds_never_beat_all_of_them(node, seed, n_candidates):
+@given(nodes, st.integers(0, 2**63), st.integers(1, 3), st.booleans())
+def test_random_thresholds_never_beat_all_of_them(node, seed, n_candidates, is_categorical):
+    node.is_categorical = is_categorical
     gain = node.find(n_candidates=n_candidates, seed=seed)
     assert gain <= max(node.best_gain(), -1.0) + 1e-8
 
 
-@given(nodes, st.integers(0, 2**63), st.integers(1, 3))
-def test_a_random_split_has_the_gain_it_names(node, seed, n_candidates):
+@given(nodes, st.integers(0, 2**63), st.integers(1, 3), st.booleans())
+def test_a_random_split_has_the_gain_it_names(node, seed, n_candidates, is_categorical):
+    node.is_categorical = is_categorical
     gain = node.find(n_candidates=n_candidates, seed=seed)
     actual = node.gain_of_sides() if node.slot >= 0 else -1.0
     assert_allclose(gain, actual, rtol=1e-7, atol=1e-8)
@@ -292,6 +311,34 @@ def test_every_threshold_is_drawn_for_some_seed():
         node.find(n_candidates=1, seed=seed)
         drawn.add(node.bin)
     assert drawn == {0, 1, 2, 3}
+
+
+def test_every_place_among_sorted_categories_is_drawn_for_some_seed():
+    node = Node.groups([3, 0, 4, 1, 2], [-5.0, -2.0, 0.0, 1.0, 6.0], is_categorical=True)
+    sizes = set()
+    for seed in range(60):
+        node.find(n_candidates=1, seed=seed)
+        sizes.add(node.sides().sum())
+    assert sizes == {1, 2, 3, 4}
+
+
+def test_a_category_of_few_individuals_lies_near_the_middle():
+    # The lone individual has the highest gradient, but the other category the most.
+    bins, gradients = [0] + [1] * 30 + [2] * 30, [4.0] + [2.0] * 30 + [-2.0] * 30
+    node = Node.groups(bins, gradients, is_categorical=True)
+    sizes = set()
+    for seed in range(60):
+        node.find(n_candidates=1, seed=seed)
+        sizes.add(node.sides().sum())
+    assert sizes == {30, 31}
+
+
+def test_two_categories_are_not_shrunken():
+    node = Node.groups([0, 0, 1, 1], [-1.0, -2.0, 1.0, 2.0], is_categorical=True)
+    gain = oracles.split_gain(
+        node.bins[:, 0] == 0, node.gradients, node.hessians, node.penalty, node.kind
+    )
+    assert_allclose(node.find(), gain)
 
 
 def test_random_thresholds_fall_between_the_occupied_ends():

@@ -29,7 +29,7 @@ def make_explanation(**changes):
         "values": VALUES,
         "base": np.full(3, 4.0),
         "prediction": 4.0 + VALUES.sum(axis=1),
-        "monotone": np.zeros(3),
+        "above_zero": np.zeros(3),
         "own_history": None,
         "features": ("age", "site"),
         "sensors": ("load",),
@@ -166,7 +166,7 @@ def test_points_of_one_place_are_stacked_within_their_row():
         values=values,
         base=np.ones(30),
         prediction=np.ones(30),
-        monotone=np.zeros(30),
+        above_zero=np.zeros(30),
         data=np.zeros((30, 2)),
     )
     (points, *_) = plot_beeswarm(many).collections

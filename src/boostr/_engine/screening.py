@@ -3,7 +3,7 @@
 Useless features and sensors cost accuracy: with many coefficients a leaf, noise makes
 splits and effects that look good. A first run tells them apart. Features compete with
 shuffled copies of themselves, every one of which is useless for sure; sensors must lower
-the loss of individuals that were held out.
+the loss of individuals that were held out, and so must features of many categories.
 """
 
 from __future__ import annotations
@@ -15,19 +15,38 @@ from itertools import pairwise
 
 import numpy as np
 
+from boostr._engine.binning import FeatureLayout
 from boostr._engine.cohort import Cohort, Rows, sum_up
 from boostr._engine.ensemble import gain_importance
 from boostr._engine.penalty import reprice
-from boostr._engine.selection import Columns, Task, ValidatedRun, validate
+from boostr._engine.selection import (
+    Columns,
+    Task,
+    ValidatedRun,
+    compare_runs,
+    validate,
+)
 from boostr._engine.suffstats import SufficientStats
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray, IndexArray
 
-__all__ = ["Screening", "join", "rise_without", "screen", "screen_features"]
+__all__ = [
+    "Screening",
+    "find_doubtful",
+    "join",
+    "keep_features",
+    "rise_without",
+    "screen",
+    "screen_features",
+]
 
 _USEFUL = 2.0  # standard errors by which a sensor must lower the held-out loss
 _PROHIBITIVE = 30.0  # times the price of a useful sensor
 _CLEAR = 2.5  # times the gain of the best shuffled feature
+_FEW_CATEGORIES = 10  # up to which a categorical feature is not doubted
+_MOST_TRIED = 5  # features of many categories that are tried; a run each
+_PAYS = 1.0  # standard errors by which such a feature must lower the held-out loss
+_JUDGEMENT = "screening of categories"  # name of the runs
 _LARGE_STEP = 0.2  # learning rate: a judgement needs no fine steps
 
 
@@ -76,6 +95,36 @@ def screen_features(
     return tuple(columns)
 
 
+def find_doubtful(layout: FeatureLayout) -> IndexArray:
+    """Return the features of many categories, those with the most first."""
+    is_many = layout.is_categorical & (layout.n_values > _FEW_CATEGORIES)
+    many = np.flatnonzero(is_many).astype(np.int32)
+    return many[np.argsort(-layout.n_values[many], kind="stable")][:_MOST_TRIED]
+
+
+def keep_features(
+    task: Task, growth: GrowthParams, folds: Sequence[IndexArray], doubtful: IndexArray
+) -> IndexArray:
+    """Return all features but those doubtful ones that do not pay.
+
+    A feature of many categories can tell individuals apart by name, which looks good in
+    training. It stays if the held-out loss is clearly lower with it than without it.
+    """
+    kept = np.arange(task.cohort.layout.n_features, dtype=np.int32)
+    trial = replace(_hasten(task), features=kept)
+    known = validate(trial, growth, folds, _JUDGEMENT)
+    for feature in doubtful:
+        fewer = kept[kept != feature]
+        if not len(fewer):
+            break
+        trial = replace(trial, features=fewer)
+        without = validate(trial, growth, folds, _JUDGEMENT)
+        rise, error = compare_runs(task.cohort, without, known)
+        if rise <= _PAYS * error:
+            known, kept = without, fewer
+    return kept
+
+
 def join(columns: Columns, n_features: int) -> IndexArray:
     """Return the features that at least half of the folds use, or as many as possible."""
     votes = np.bincount(np.concatenate(columns), minlength=n_features)
@@ -115,10 +164,19 @@ def _try_shuffled(
     task: Task, growth: GrowthParams, folds: Sequence[IndexArray]
 ) -> tuple[Cohort, ValidatedRun]:
     """Run once with shuffled copies of all features beside them, and return with whom."""
-    rate = max(task.params.learning_rate, _LARGE_STEP)
+    features = task.features
+    if features is not None:
+        n_features = task.cohort.layout.n_features
+        features = np.concatenate([features, features + n_features]).astype(np.int32)
     trial = replace(
-        task,
+        _hasten(task),
+        features=features,
         cohort=task.cohort.add_shuffled(task.params.seed),
-        params=replace(task.params, learning_rate=rate),
     )
     return trial.cohort, validate(trial, growth, folds, "screening")
+
+
+def _hasten(task: Task) -> Task:
+    """Return the task with large steps."""
+    rate = max(task.params.learning_rate, _LARGE_STEP)
+    return replace(task, params=replace(task.params, learning_rate=rate))

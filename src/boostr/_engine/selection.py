@@ -24,6 +24,7 @@ __all__ = [
     "Report",
     "Task",
     "ValidatedRun",
+    "compare_runs",
     "draw_folds",
     "grow",
     "validate",
@@ -47,7 +48,8 @@ class Task:
     n_rounds: int
     n_threads: int
     report: Report
-    columns: Columns | None = None  # features to split on; None: all of them
+    columns: Columns | None = None  # features to split on; None: all of `features`
+    features: IndexArray | None = None  # not dropped; None: all there are
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
 
     def __len__(self) -> int:
@@ -63,8 +65,14 @@ class Task:
             self.problem,
             replace(self.params, growth=growth, seed=self.params.seed + seed),
             n_threads,
-            None if self.columns is None else self.columns[seed],
+            self.features if self.columns is None else self.columns[seed],
         )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that were not dropped."""
+        n_all = self.cohort.layout.n_features
+        return n_all if self.features is None else len(self.features)
 
     def take(self, positions: IndexArray) -> Task:
         """Return the same task for some of the individuals, here."""
@@ -220,6 +228,20 @@ def weigh_runs(cohort: Cohort, runs: Sequence[ValidatedRun]) -> FloatArray:
     if stacked.sum() <= 0.0:  # so few events that predicting none looks best
         return by_distance
     return 0.5 * stacked / stacked.sum() + 0.5 * by_distance
+
+
+def compare_runs(
+    cohort: Cohort, run: ValidatedRun, other: ValidatedRun
+) -> tuple[float, float]:
+    """Return how far the held-out loss of a run is above another's, and its standard error.
+
+    The loss is summed over individuals.
+    """
+    _, _, _, n, sums, products = sum_up(
+        cohort, _sum_predictions, other.out_of_fold, run.out_of_fold
+    )
+    variance = max(products[1, 1] / n - (sums[1] / n) ** 2, 0.0)
+    return float(sums[1]), float(np.sqrt(variance * n))
 
 
 def _sum_predictions(

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
 from boostr._engine.cohort import Rows
 from boostr._engine.ensemble import Member
-from boostr._engine.screening import Screening, join, screen, screen_features
+from boostr._engine.screening import (
+    Screening,
+    find_doubtful,
+    join,
+    keep_features,
+    screen,
+    screen_features,
+)
 from boostr._engine.selection import (
     Task,
     ValidatedRun,
@@ -23,16 +31,18 @@ from boostr._engine.suffstats import SufficientStats
 from boostr._engine.trainees import draw_individuals
 from boostr._engine.tree import GrowthParams
 from boostr._kernels.solve import GROUPED
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "PLAIN_SHAPE",
     "SENSOR_SHAPES",
     "SHAPES",
+    "JudgesTerms",
     "Shape",
     "Trained",
     "Validation",
     "choose_splitter",
+    "refit",
     "train",
 ]
 
@@ -114,13 +124,26 @@ class Trained:
     train_loss: FloatArray | None = None  # (n_rounds,) where one model is grown on all
 
 
+class JudgesTerms(Protocol):
+    """Says whether all terms forecast better than the proportional one alone."""
+
+    def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
+        """Compare the best run of the proportional term with the best of all terms."""
+        ...
+
+
 def train(
-    task: Task, shapes: Sequence[Shape], validation: Validation, proportional: int | None
+    task: Task,
+    shapes: Sequence[Shape],
+    validation: Validation,
+    proportional: int | None,
+    judge: JudgesTerms | None = None,
 ) -> Trained:
     """Choose shapes and numbers of trees, and return the models that make the ensemble.
 
     ``proportional`` is the term that means "proportional to everybody else", if there are
     others beside it: shapes are compared on it alone, then the best one is tried with all.
+    All terms stay where they lower the held-out loss, and the judge prefers them.
     """
     n = len(task)
     least = 2 * validation.n_folds if validation.scheme == "cv" else 2
@@ -129,6 +152,7 @@ def train(
         trees, losses = grow(task, growth, task.n_rounds, "trees")
         return Trained((Member(trees, 1.0),), train_loss=losses)
     folds = _draw_folds(n, validation, task.params.seed)
+    task = _drop_categories(task, shapes, folds, proportional)
     if task.problem.solver == GROUPED:
         task, runs = _validate_screened(task, shapes, folds)
     else:
@@ -137,21 +161,44 @@ def train(
         runs = _validate_shapes(task, shapes, folds, proportional)
         if len(shapes) > 1:
             runs += _validate_useful(task, shapes, folds, proportional)
-    weights = weigh_runs(task.cohort, runs)
-    weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
-    weights /= weights.sum()
+    weights = _weigh(task, runs, judge)
     members = [
         member
         for run, weight in zip(runs, weights, strict=True)
         if weight > 0.0
         for member in (
-            run.members(weight) if validation.average_folds else [_refit(task, run, weight)]
+            run.members(weight) if validation.average_folds else [refit(task, run, weight)]
         )
     ]
     out_of_fold = task.cohort.map(
         partial(_mix, weights), *(run.out_of_fold for run in runs)
     )
     return Trained(tuple(members), tuple(runs), weights, out_of_fold)
+
+
+def _weigh(
+    task: Task, runs: Sequence[ValidatedRun], judge: JudgesTerms | None
+) -> FloatArray:
+    """Return the weights of all runs, 0 for those that are left out."""
+    is_chosen = _are_chosen(runs, judge)
+    chosen = [run for run, is_in in zip(runs, is_chosen, strict=True) if is_in]
+    found = weigh_runs(task.cohort, chosen)
+    weights = np.zeros(len(runs))
+    weights[is_chosen] = np.where(found < _LEAST_WEIGHT, 0.0, found)
+    return np.asarray(weights / weights.sum())
+
+
+def _are_chosen(runs: Sequence[ValidatedRun], judge: JudgesTerms | None) -> BoolArray:
+    """Tell which runs may count: all, or those of the proportional term."""
+    is_narrow = np.array([run.term is not None for run in runs])
+    if is_narrow.all() or not is_narrow.any() or judge is None:
+        return np.ones(len(runs), dtype=np.bool_)
+    losses = np.array([run.curve.min() for run in runs])
+    narrow = int(np.argmin(np.where(is_narrow, losses, np.inf)))
+    wide = int(np.argmin(np.where(is_narrow, np.inf, losses)))
+    if losses[wide] < losses[narrow] and judge.prefers_all(runs[narrow], runs[wide]):
+        return np.ones(len(runs), dtype=np.bool_)
+    return is_narrow
 
 
 def _mix(
@@ -185,6 +232,22 @@ def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
         for shape in shapes
     ]
     return shapes[int(np.argmin([run.curve.min() for run in runs]))]
+
+
+def _drop_categories(
+    task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
+) -> Task:
+    """Drop features of many categories that do not pay, judged on a part of large data."""
+    doubtful = find_doubtful(task.cohort.layout)
+    if not len(doubtful):
+        return task
+    trial = task if term is None else task.restrict(term)
+    if len(task) > _LARGE:
+        trial = _draw_part(trial)
+        folds = _draw_folds(len(trial), Validation(_LARGE_SHARE), task.params.seed)
+    shape = _SCREENING_SHAPE if _SCREENING_SHAPE in shapes else shapes[0]
+    growth = shape.growth(task.params.growth, len(trial))
+    return replace(task, features=keep_features(trial, growth, folds, doubtful))
 
 
 def _validate_shapes(
@@ -228,7 +291,7 @@ def _validate_useful(
     growth = _SCREENING_SHAPE.growth(task.params.growth, len(task))
     columns = screen_features(narrow, growth, folds)
     numbers = [len(one) for one in columns]
-    if min(numbers) == 0 or min(numbers) == task.cohort.layout.n_features:
+    if min(numbers) == 0 or min(numbers) == task.n_features:
         return []
     return _validate_shapes(replace(task, columns=columns), shapes, folds, term)
 
@@ -252,7 +315,7 @@ def _validate_screened(
             validate(narrow, growth, folds, _name(shape) + _SCREENED)
             for shape, growth in zip(shapes, growths, strict=True)
         ]
-    if n_useful < task.cohort.layout.n_features:
+    if n_useful < task.n_features:
         runs.append(validate(task, growths[0], folds, _name(shapes[0])))
     return task, runs
 
@@ -282,7 +345,7 @@ def _draw(n: int, n_drawn: int, seed: int) -> IndexArray:
     ).astype(np.int32)
 
 
-def _refit(task: Task, run: ValidatedRun, weight: float) -> Member:
+def refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
     if run.columns is not None:

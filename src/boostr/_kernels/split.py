@@ -14,6 +14,7 @@ from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 __all__ = ["find_best_split", "solve_node"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
+_PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
 
 
 @kernel
@@ -59,10 +60,57 @@ def _middle_of_gap(counts: FloatArray, position: int) -> int:
 
 
 @kernel
+def _next_diagonal(curvature_at: int, term: int, n_terms: int, n_channels: int) -> int:
+    """Return the channel of the next term's own curvature, given that of ``term``."""
+    is_diagonal = n_channels == 2 * n_terms + 1
+    return curvature_at + (1 if is_diagonal else term + 2)
+
+
+@kernel
+def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
+    """Move the gradients per curvature of categories towards their mean.
+
+    Those of few individuals move furthest. Their sum stays, so that both sides of a split
+    deviate from the node alike. Two categories can be split in one way only, which needs
+    no shrinkage; the more there are, the more.
+    """
+    last = cells.shape[1] - 1
+    gradient, curvature, n_occupied = 0.0, 0.0, 0
+    for category in range(cells.shape[0]):
+        gradient += cells[category, term]
+        curvature += cells[category, curvature_at]
+        n_occupied += cells[category, last] > 0.0
+    if curvature <= 0.0 or n_occupied <= 2:
+        return
+    pseudo_count = _PSEUDO_COUNT * (1.0 - 2.0 / n_occupied)
+    moved = 0.0
+    for category in range(cells.shape[0]):
+        expected = gradient * cells[category, curvature_at] / curvature
+        deviation = cells[category, term] - expected
+        step = -deviation * pseudo_count / (cells[category, last] + pseudo_count)
+        cells[category, term] += step
+        moved += step
+    for category in range(cells.shape[0]):
+        cells[category, term] -= moved * cells[category, curvature_at] / curvature
+
+
+@kernel
+def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
+    """Return the histogram of a categorical feature by which its splits are judged."""
+    n_channels = histogram.shape[1]
+    shrunken = histogram.copy()
+    curvature_at = n_terms
+    for term in range(n_terms):
+        _shrink_term(shrunken[:n_values], term, curvature_at)
+        curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
+    return shrunken
+
+
+@kernel
 def _order_categories(
     histogram: FloatArray, n_values: int, term: int, curvature_at: int
 ) -> IndexArray:
-    """Sort the occupied categories by their own best coefficient of one term."""
+    """Sort the occupied categories by the shrunken coefficient of one term."""
     n_channels = histogram.shape[1]
     ratio = np.empty(n_values)
     occupied = np.empty(n_values, np.int32)
@@ -143,6 +191,8 @@ def _find_best_of_feature(
     """
     n_channels = totals.shape[0]
     n_terms = penalty.shape[0]
+    if is_categorical:
+        histogram = _shrink_categories(histogram, n_used, n_terms)
     counts = histogram[:n_used, n_channels - 1]
     is_candidate = np.ones(n_used, np.bool_)
     order = np.arange(n_used).astype(np.int32)
@@ -155,7 +205,10 @@ def _find_best_of_feature(
     for term in range(n_terms if is_categorical else 1):
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
-            curvature_at += 1 if n_channels == 2 * n_terms + 1 else term + 2
+            if n_candidates > 0 and order.shape[0] > 0:
+                everywhere = np.ones(order.shape[0])
+                _draw_candidates(everywhere, n_candidates, seed, is_candidate)
+            curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
         reduction, position, missing_left = _find_threshold(
             histogram,
             order,
@@ -303,9 +356,10 @@ def find_best_split(
 
     Notes
     -----
-    Categories are sorted by their own best coefficient of one term and scanned like an
-    ordered feature, which finds the best partition for one term (Fisher 1958); with several
-    terms each gives an order to try.
+    Categories are sorted by their coefficient of one term and scanned like an ordered
+    feature, which finds the best partition for one term (Fisher 1958); with several terms
+    each gives an order to try. The gradients of categories are shrunken before, and so are
+    the gains of their splits: the best of very many partitions looks good by chance.
     """
     n_bins = histograms.shape[1]
     n_channels = histograms.shape[2]

@@ -34,6 +34,7 @@ _CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
 _N_ROUNDS = 3  # of balancing what is expected and what came
 _N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
 _STEPS = (0.5, 2.0)  # factors of one round
+_ROUNDING = 1e-9  # of times
 _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
 
@@ -209,13 +210,14 @@ class PooledHistories:
         self._leave = _Ramp(windows.stop - origin, amounts)
         order = np.argsort(events.times, kind="stable")
         self._times = events.times[order] - origin
-        self._costs = (events.costs * weights[events.event_owner])[order]
+        numbers = weights[events.event_owner][order] * (events.costs[order] > 0.0)
+        self._numbers = np.concatenate([[0.0], np.cumsum(numbers)])
+        self._costs = np.concatenate([[0.0], np.cumsum(numbers * events.costs[order])])
 
     def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return numbers and costs of events between edges."""
         places = np.searchsorted(self._times, edges, side="right")
-        costs = np.concatenate([[0.0], np.cumsum(self._costs)])[places]
-        return np.diff(places).astype(np.float64), np.diff(costs)
+        return np.diff(self._numbers[places]), np.diff(self._costs[places])
 
     def exposure(self, edges: FloatArray) -> FloatArray:
         """Return the time under observation between edges."""
@@ -240,7 +242,9 @@ class PooledHistories:
         expected = at_risk * np.diff(clock.read(clock.origin + fine))
         expected = expected.reshape(-1, _N_FINE).sum(axis=1)
         growth = np.diff(clock.read(clock.origin + knots))
-        growth *= np.clip(_divide(self.count(knots)[1], expected, 1.0), *_STEPS)
+        # Events at a knot belong to the stretch before it, however logarithms are rounded.
+        came = self.count(knots * (1.0 + _ROUNDING))[1]
+        growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
         return clock.log_times, np.log(np.cumsum(growth))
 
     def recent(self) -> tuple[float, float]:
@@ -248,10 +252,11 @@ class PooledHistories:
 
         In the last tenth of the time axis, or since so many events as tell a rate.
         """
-        paid = self._times[self._costs > 0.0]
         since = (1.0 - RECENT_SHARE) * self.end
-        if np.sum(paid > since) < RECENT_EVENTS:
-            since = float(paid[-RECENT_EVENTS - 1]) if len(paid) > RECENT_EVENTS else 0.0
+        if self.count(np.array([since, self.end]))[0][0] < RECENT_EVENTS:
+            before = self._numbers[-1] - RECENT_EVENTS
+            place = int(np.searchsorted(self._numbers, before, side="right")) - 1
+            since = float(self._times[place - 1]) if place > 0 else 0.0
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 

@@ -20,7 +20,7 @@ __all__ = ["app"]
 
 # Command ``x`` is the function ``x`` of the module ``boostr.cli._x``, which also has an
 # ``EXAMPLE`` of its use.
-_COMMANDS = ("demo", "fit", "forecast", "evaluate", "report", "reproduce")
+_COMMANDS = ("demo", "fit", "forecast", "evaluate", "backtest", "report", "reproduce")
 _AS_IT_IS = "\b\n"  # keeps the lines of a paragraph of help
 
 

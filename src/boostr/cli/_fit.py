@@ -20,7 +20,7 @@ from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning import as_of_split
 
-__all__ = ["EXAMPLE", "fit"]
+__all__ = ["EXAMPLE", "fit", "make_model", "shows_progress"]
 
 EXAMPLE = "boostr fit events.csv --static pumps.csv --out pumps.boostr"
 
@@ -37,13 +37,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
     shared: options.SharedFile = None,
-    season: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Seasons as sensors, such as month,weekday; where two cycles were seen.",
-        ),
-    ] = None,
+    season: options.Seasons = None,
     id: options.IdColumn = None,
     time: options.TimeColumn = None,
     event: options.EventColumn = None,
@@ -85,14 +79,14 @@ def fit(  # noqa: PLR0913 - every option is a parameter
 ) -> None:
     """Learn from event histories how many events each individual will have, and when."""
     check_output(out)
-    model = _make_model(
+    model = make_model(
         settings or (),
         n_estimators=n_estimators,
         learning_rate=learning_rate,
         validation=_read_value(validation),
         random_state=seed,
         n_jobs=jobs,
-        verbose=int(_shows_progress(progress)),
+        verbose=int(shows_progress(progress)),
     )
     given = options.gather(
         id=id,
@@ -128,7 +122,7 @@ def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None
     model.save(out)
 
 
-def _make_model(settings: Sequence[str], **params: Any) -> BoostR:
+def make_model(settings: Sequence[str], **params: Any) -> BoostR:
     """Return the estimator with all settings, or say which there are."""
     known = BoostR().get_params(deep=False)
     for setting in settings:
@@ -154,7 +148,7 @@ def _read_value(text: str) -> Any:
         return text
 
 
-def _shows_progress(asked: bool | None) -> bool:
+def shows_progress(asked: bool | None) -> bool:
     """Tell whether to show a bar: if asked for, or where somebody looks."""
     if asked is None:
         return sys.stderr.isatty() and find_spec("tqdm") is not None

@@ -19,6 +19,7 @@ __all__ = [
     "Level",
     "ModelFile",
     "Origin",
+    "Seasons",
     "SensorsFile",
     "SharedFile",
     "StartColumn",
@@ -54,6 +55,14 @@ SharedFile = Annotated[
         "--shared",
         metavar="FILE",
         help="Sensors that all share, such as the weather: one row per time, without ids.",
+    ),
+]
+Seasons = Annotated[
+    str | None,
+    typer.Option(
+        "--season",
+        metavar="NAMES",
+        help="Seasons as sensors, such as month,weekday; where two cycles were seen.",
     ),
 ]
 IdColumn = Annotated[

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from boostr.cli import _options as options
+from boostr.cli._backtest import read_backtest
 from boostr.cli._output import check_output, print_json, say
 from boostr.cli._tables import FleetFiles, Known, read_fleet
 from boostr.io import load
@@ -44,6 +46,12 @@ def report(  # noqa: PLR0913 - every option is a parameter
     max_individuals: Annotated[
         int, typer.Option(help="Individuals in the table, those most at risk.")
     ] = 10_000,
+    backtest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Table that `boostr backtest` has written, to be shown."
+        ),
+    ] = None,
     id: options.IdColumn = None,
     time: options.TimeColumn = None,
     event: options.EventColumn = None,
@@ -60,6 +68,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
 ) -> None:
     """Write a page that opens offline: who is at risk, why, how good the model is."""
     check_output(out)
+    past = None if backtest is None else read_backtest(backtest)
     fitted = load(model)
     given = options.gather(
         id=id,
@@ -92,6 +101,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
         level=level,
         title=title,
         max_individuals=max_individuals,
+        backtest=past and replace(past, time_unit=fleet.y.time_unit),
     )
     if json:
         size = page.stat().st_size

@@ -35,6 +35,7 @@ from boostr.estimators._results import describe_results
 from boostr.estimators._sensors import SensorLayout
 from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import Plan, plan_statistics
+from boostr.estimators._terms import TermJudge
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["DaskBoostR"]
@@ -241,7 +242,8 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             del data  # the cluster need not keep rows any longer
             problem = plan.state_problem(partial(_sum_over, cohort))
             pace = Pace(n_threads, progress.report, checkpoint)
-            trained = learn_trees(vars(model), plan, problem, cohort, pace)
+            judge = TermJudge.of(vars(model), found.few, mapper, n_threads)
+            trained = learn_trees(vars(model), plan, problem, cohort, pace, judge=judge)
             results = describe_results(plan, found.pool, mapper, trained, cohort)
             model.__dict__.update(results)
             _describe_training(model, found, trained, cohort)

@@ -25,6 +25,7 @@ from boostr.estimators._features import (
     FeatureEncoder,
     choose_categorical,
     count_categories,
+    trim_counts,
 )
 from boostr.estimators._statistics import EVENTS, FEW, POOL, VALUES
 from boostr.estimators._training_data import TrainingData, find_step
@@ -201,7 +202,7 @@ def _survey_part(
     if part is None:
         return None
     counts = count_categories(part.table, asked.is_categorical)
-    encoder = FeatureEncoder.from_counts(counts, len(part.table))  # refuses too many
+    encoder = FeatureEncoder.from_counts(counts)
     summaries: list[Summary | None] = []
     extent = None
     if len(part):
@@ -255,7 +256,7 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
     for name in known[0].counts:
         lists = [part.counts[name] for part in known]
         some = [one for one in lists if one is not None]
-        counts[name] = sum(some, Counter()) if some else None
+        counts[name] = trim_counts(sum(some, Counter())) if some else None
     extents = [part.extent for part in known if part.extent is not None]
     summaries = [part.summaries for part in known if part.summaries]
     united = unite_categories([dict(part.categories) for part in known])
@@ -270,7 +271,7 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
 
 def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
     """Put together the samples of all parts, in the order of ids."""
-    encoder = FeatureEncoder.from_counts(known.counts, n)
+    encoder = FeatureEncoder.from_counts(known.counts)
     assert known.extent is not None  # noqa: S101 - somebody is used
     categories = {name: one for name, one in known.categories.items() if one is not None}
     sample = _join_samples([one.pool for one in found], encoder, categories)

@@ -8,7 +8,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from boostr.data._assemble import assemble
-from boostr.data._container import EventContainer
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import (
     check_exposed,
@@ -18,9 +17,10 @@ from boostr.data._exposure_read import (
 from boostr.data._frames import read_long, read_start_stop, write_long, write_start_stop
 from boostr.data._scan_events import EventScans
 from boostr.data._sequences import read_flat, read_lists, read_wide
+from boostr.data._time_scales import TimeScales
 
 
-class RecurrentEvents(EventScans, EventContainer):
+class RecurrentEvents(EventScans, TimeScales):
     """Event histories of many individuals, sliceable like a 1-D array.
 
     Every individual is observed on one or more windows ``(start, stop]``, and has

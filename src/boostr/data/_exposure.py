@@ -79,6 +79,11 @@ class Exposure:
         pieces, offsets = gather(self.offsets, positions_of(key, len(self)))
         return Exposure(self.begins[pieces], self.values[pieces], offsets)
 
+    def move(self, shift: FloatArray) -> Exposure:
+        """Return the same exposures on another axis of time, one shift per individual."""
+        begins = self.begins + shift[owners_of(self.offsets)]
+        return Exposure(begins, self.values, self.offsets)
+
     @property
     def is_constant(self) -> bool:
         """Whether no exposure changes in time: there is one number per individual."""

@@ -19,6 +19,7 @@ from boostr.data._scan_trajectories import TrajectoryScans
 from boostr.data._season import N_CYCLES, find_resolution, find_seasons
 from boostr.data._shared import SharedSensors
 from boostr.data._target import check_target
+from boostr.data._time_scales import move_samples
 
 
 class Trajectories(TrajectoryScans, MemoryTransforms):
@@ -393,6 +394,33 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             seasons=find_seasons(y, seasons, min_cycles),
             resolution=find_resolution(y),
         )
+
+    def to_time_scale(self, y: RecurrentEvents, other: RecurrentEvents) -> Self:
+        """Count time as the same histories do in another time scale.
+
+        Parameters
+        ----------
+        y : RecurrentEvents
+            Histories of the same individuals, in the time scale of the sensors.
+        other : RecurrentEvents
+            The same histories in the time scale wanted, for instance
+            ``y.in_calendar_time()``.
+
+        Returns
+        -------
+        Trajectories
+            The same samples in the order of the histories, at other times.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=[10.0, 7.0])
+        >>> Z = Trajectories.from_flat([0, 4, 1], [0, 2, 3], [[5, 6, 7]], ["torque"])
+        >>> Z.to_time_scale(y, y.in_calendar_time(since=[0.0, 100.0])).times
+        array([  0.,   4., 101.])
+        """
+        aligned = self.align(y.ids)
+        return aligned._with(**move_samples(aligned, y, other))
 
     def to_long(self, *, backend: str | None = None) -> Any:
         """Write a table with one row per piece.

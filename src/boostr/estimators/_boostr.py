@@ -34,6 +34,7 @@ from boostr.estimators._saving import Savable, register_estimator
 from boostr.estimators._scanned import ScannedData, check_data, prepare
 from boostr.estimators._sensors import SensorLayout, Sensors, split_panel
 from boostr.estimators._settings import find_bins
+from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["BoostR"]
@@ -114,9 +115,10 @@ default="constant"
         Bins of a feature at most, without the one for missing values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Categorical columns: those of text or category type in a DataFrame, none, or the
-        given names, positions or mask. At most 254 categories each; those that training
-        has not seen, or in too few individuals (less than a tenth of all, and less than
-        ten) to learn from, are treated as missing.
+        given names, positions or mask. The 254 most frequent categories of a column are
+        learned; all others, those of a single individual and those that training has not
+        seen are treated as missing. A column of more than ten categories is
+        dropped if, under `validation`, it does not clearly lower the held-out loss.
     monotone : bool, default=True
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
@@ -377,7 +379,10 @@ default="constant"
             plan, few = prepared.plan, prepared.few
             earlier.check(self, plan, mapper)
             pace = Pace(n_threads, progress.report, checkpoint)
-            trained = learn_trees(vars(self), plan, prepared.problem, cohort, pace, earlier)
+            judge = TermJudge.of(vars(self), few, mapper, n_threads)
+            trained = learn_trees(
+                vars(self), plan, prepared.problem, cohort, pace, earlier, judge
+            )
             results = describe_results(plan, prepared.pool, mapper, trained, cohort)
             self.__dict__.update(results)
             theta = data.spread(trained.out_of_fold)

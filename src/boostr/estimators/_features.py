@@ -16,11 +16,18 @@ from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr._validation import first_few, is_missing
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
-__all__ = ["FeatureEncoder", "check_table", "choose_categorical", "count_categories"]
+__all__ = [
+    "FeatureEncoder",
+    "check_table",
+    "choose_categorical",
+    "count_categories",
+    "trim_counts",
+]
 
-_MAX_CATEGORIES = 254
+_MAX_CATEGORIES = 254  # a bin each, and one for missing values
+_MOST_COUNTED = 100_000  # categories that are counted where individuals are many
 _HINT = "name such columns in `categorical_features`, or use a DataFrame."
-_RARE = 10  # individuals below which a category is not learned, at most
+_LEAST = 2  # individuals of a category that is learned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,23 +35,22 @@ class FeatureEncoder(KnownColumns):
     """Which columns are categorical, and the categories that training has seen.
 
     A category's code is its place in the sorted list; one that training has not seen, or
-    too seldom to learn from, becomes NaN and goes the way of missing values.
+    in one individual only, becomes NaN and goes the way of missing values. So do all but
+    the 254 most frequent ones: to group them by their events, a model would have to look
+    at the individuals it is validated on.
     """
 
     @classmethod
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
         """Find the categorical columns of a table or array and their categories."""
         chosen = choose_categorical(X, categorical_features)
-        return cls.from_counts(count_categories(X, chosen), len(X))
+        return cls.from_counts(count_categories(X, chosen))
 
     @classmethod
-    def from_counts(
-        cls, counts: Mapping[str, Counter[Any] | None], n: int
-    ) -> FeatureEncoder:
-        """Choose categories by the numbers of individuals that have them, of ``n``."""
+    def from_counts(cls, counts: Mapping[str, Counter[Any] | None]) -> FeatureEncoder:
+        """Choose categories by the numbers of individuals that have them."""
         categories = tuple(
-            None if known is None else _list_categories(name, known, n)
-            for name, known in counts.items()
+            None if known is None else _list_categories(known) for known in counts.values()
         )
         return cls(tuple(counts), categories)
 
@@ -80,6 +86,11 @@ def count_categories(
             _split_columns(X).items(), is_categorical, strict=True
         )
     }
+
+
+def trim_counts(counts: Counter[Any]) -> Counter[Any]:
+    """Return the most frequent categories, far more than are learned."""
+    return Counter(dict(counts.most_common(_MOST_COUNTED)))
 
 
 def _name_columns(X: AnyArray) -> tuple[str, ...]:
@@ -161,17 +172,12 @@ def _count_known(values: AnyArray) -> Counter[Any]:
     return Counter(values[~_find_missing(values)].tolist())
 
 
-def _list_categories(name: str, counts: Counter[Any], n: int) -> list[Any]:
-    known = sort_categories(counts)
-    if len(known) > _MAX_CATEGORIES:
-        raise InvalidFeaturesError(
-            f"A categorical feature can have {_MAX_CATEGORIES} categories, but {name!r} "
-            f"has {len(known)}.\n\nHint: group the rare ones, or give numbers that "
-            "describe them."
-        )
-    # A category of a few individuals tells them apart by name, not by what they are.
-    least = np.clip(n / 10, 2, _RARE)
-    return [category for category in known if counts[category] >= least]
+def _list_categories(counts: Counter[Any]) -> list[Any]:
+    """Return the categories that are learned: the most frequent ones, not too rare."""
+    # A category of one individual tells it by name, not by what it is.
+    known = [category for category in sort_categories(counts) if counts[category] >= _LEAST]
+    frequent = sorted(known, key=lambda category: -counts[category])[:_MAX_CATEGORIES]
+    return sort_categories(frequent)
 
 
 def _to_numbers(name: str, values: AnyArray) -> FloatArray:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from boostr._forecasting.frailty import Ahead, fit_law
-from boostr._forecasting.pace import fit_pace
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
@@ -68,18 +67,11 @@ def _learn_law(
 ) -> ForecastLaw:
     """Learn own history, pace, recent level and common errors, one after the other."""
     events, weights = seen.data.events, seen.data.weights
-    paced, variance = fit_pace(
-        model.clock_,
-        seen.curves.average.values_at,
-        events,
-        seen.amounts,
-        weights,
-        seen.costs.unit,
-    )
+    paced, variance = seen.find_pace()
     seen = Seen.of(model, data, theta, paced)
     span = float(events.end.max() - events.start.min())
     frailty = fit_law(_cut_last_part(seen), variance, span)
-    lead = find_lead(seen)
+    lead = find_lead(events)
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
         return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))

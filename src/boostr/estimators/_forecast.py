@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._forecasting.counts import Counts
+from boostr._forecasting.frailty import Frailties
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._forecast_checks import (
@@ -20,13 +22,15 @@ from boostr.estimators._forecast_checks import (
     check_whole,
     interval_level,
 )
-from boostr.estimators._forecast_results import (
-    FleetForecast,
-    ForecastCalibration,
+from boostr.estimators._forecast_results import ForecastCalibration
+from boostr.estimators._forecast_table import (
+    make_forecast_table,
+    make_group_table,
+    read_labels,
 )
-from boostr.estimators._forecast_table import make_forecast_table
+from boostr.estimators._forecast_totals import sum_counts
 from boostr.estimators._futures import FuturePredictor, make_generator
-from boostr.estimators._outlook import HistorySensors, look_ahead
+from boostr.estimators._outlook import HistorySensors, Outlook, Present, look_ahead
 from boostr.estimators._paths import count_paths
 from boostr.estimators._sensors import Sensors
 from boostr.exceptions import InvalidParameterError
@@ -178,15 +182,9 @@ class Forecaster(FuturePredictor):
         check_calibration(intervals, stop - present.now, Z, own_history=own_history)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(stop)
-        if callable(present.sensors):
-            rng = make_generator(random_state)
-            n_paths = check_whole(n_paths, "n_paths")
-            occurring = count_paths(self, outlook, present, stop, frailties, n_paths, rng)
-            counts = outlook.count_drawn(occurring, frailties, stop)
-        else:
-            expected = outlook.expect(stop)
-            occurring = outlook.occur(expected, frailties)
-            counts = outlook.count(expected, frailties, stop)
+        occurring, counts = self._count(
+            outlook, present, stop, frailties, n_paths, random_state
+        )
         lower, upper = outlook.costs.interval(counts, chosen)
         columns = {
             "expected": counts.mean * outlook.costs.unit,
@@ -202,57 +200,108 @@ class Forecaster(FuturePredictor):
         }
         return make_forecast_table(X, present, columns)
 
+    def _count(
+        self,
+        outlook: Outlook,
+        present: Present,
+        stop: FloatArray,
+        frailties: Frailties,
+        n_paths: int,
+        random_state: Any,
+    ) -> tuple[Counts, Counts]:
+        """Return counts of events, and of units of cost, from now on to a stop."""
+        if not callable(present.sensors):
+            expected = outlook.expect(stop)
+            return (
+                outlook.occur(expected, frailties),
+                outlook.count(expected, frailties, stop),
+            )
+        rng = make_generator(random_state)
+        n_paths = check_whole(n_paths, "n_paths")
+        occurring = count_paths(self, outlook, present, stop, frailties, n_paths, rng)
+        return occurring, outlook.count_drawn(occurring, frailties, stop)
+
     def forecast_fleet(  # noqa: PLR0913 - all but the first six are by name
         self,
         X: Any,
         y: RecurrentEvents | None = None,
         horizon: ArrayLike | None = None,
-        Z: Sensors | None = None,
+        Z: Sensors | HistorySensors | None = None,
         future: Sensors | None = None,
         level: float = 0.9,
         *,
+        by: Any = None,
         now: Any = None,
         own_history: bool = True,
         exposure: Any = None,
-    ) -> FleetForecast:
+        n_paths: int = 200,
+        random_state: Any = 0,
+    ) -> Any:
         """Forecast how many events all individuals together will have.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, level, now, own_history, exposure
-            As in `forecast`; `Z` must be given as Trajectories.
+        X, y, horizon, Z, future, level, now, own_history, exposure, n_paths, random_state
+            As in `forecast`.
+        by : str or array-like of shape (n,), default=None
+            Groups to sum by, such as sites: a column of `X`, or one label per individual.
 
         Returns
         -------
-        FleetForecast
-            Expected number and interval. Errors that all individuals share do not average
-            out: the interval is as wide as the models of the folds, and clocks of parts of
-            the training individuals, disagree about the total. A change that hits
-            everybody, and that no history has shown, is not in it.
+        FleetForecast or DataFrame
+            Expected number and interval of all individuals. With `by` a table with a row
+            per group: its label, ``n_individuals``, ``expected``, ``lower``, ``upper``.
+
+        Notes
+        -----
+        Errors that all individuals share do not average out. In `fit`, forecasts from up to
+        `n_origins` earlier dates are compared with what came; the errors of their totals
+        widen the interval, the more the longer the horizon. Where there were fewer such
+        dates, errors that are usual on other fleets take their place, and intervals are
+        wide. A change that no history has shown is not in them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> X = pd.DataFrame(fleet.X, columns=["load", "age"])
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(X, fleet.y)
+        >>> site = np.where(np.arange(100) < 40, "north", "south")
+        >>> totals = model.forecast_fleet(X, fleet.y, horizon=20, by=site)
+        >>> totals["n_individuals"].tolist()
+        [60, 40]
         """
         check_is_fitted(self)
         check_level(level)
-        if callable(Z):
-            raise InvalidParameterError(
-                "`forecast_fleet` needs sensors as Trajectories, but `Z` is a function."
-                "\n\nHint: the sum of forecast(…)['expected'] is the expected total; "
-                "simulate(…) draws futures."
-            )
+        labels = None if by is None else read_labels(X, by)
         present, stop = self._present(X, y, horizon, Z, future, now, exposure)
+        self._warn_of_long_horizon(present, stop)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(stop)
-        ahead = outlook.law.frailty.ahead(frailties, stop - present.now)
-        unit = outlook.costs.unit
-        means = outlook.expect(stop) * ahead.mean / unit
-        total = float(means.sum())
-        excess = float(np.sum(ahead.dispersion * means**2))
-        excess += outlook.shared_variance(stop, total * unit) / unit**2
-        dispersion = excess / total**2 if total > 0.0 else 0.0
-        fleet = Counts(np.array([total]), np.array([dispersion]))
-        lower, upper = outlook.costs.interval(fleet, level)
-        return FleetForecast(
-            total * unit, float(lower[0]), float(upper[0]), level, len(stop)
-        )
+        counts = self._count(outlook, present, stop, frailties, n_paths, random_state)[1]
+        if labels is None:
+            return sum_counts(outlook, counts, stop, level, outlook.rows)
+        groups, place = np.unique(labels, return_inverse=True)
+        totals = [
+            sum_counts(outlook, counts, stop, level, np.flatnonzero(place == group))
+            for group in range(len(groups))
+        ]
+        name = by if isinstance(by, str) else "group"
+        return make_group_table(X, name, groups, totals)
+
+    def _warn_of_long_horizon(self, present: Present, stop: FloatArray) -> None:
+        """Warn where sensors that follow from events are drawn beyond all experience."""
+        if callable(present.sensors) and np.any(stop - present.now > self.horizon_):
+            warnings.warn(
+                "Sensors that follow from the events are drawn for a horizon that is longer "
+                f"than any follow-up of training ({self.horizon_:g}), so they may show what "
+                "no individual has shown. Ask for a shorter horizon, or forecast without "
+                "these sensors.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def explain_forecast(
         self,
@@ -307,10 +356,18 @@ class Forecaster(FuturePredictor):
             Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
             start=present.now,
             stop=stop,
-            frailty=frailties.mean if own_history else None,
+            frailty=frailties.mean / outlook.level if own_history else None,
             exposure=present.exposure,
         )
-        return replace(reasons, ids=present.ids)
+        # The pace and the level of the time ahead are those of all: they multiply reasons.
+        expected = outlook.expect(stop) * frailties.mean
+        factor = np.divide(
+            expected,
+            reasons.prediction,
+            out=np.ones(len(expected)),
+            where=reasons.prediction > 0.0,
+        )
+        return replace(reasons.scaled(factor), ids=present.ids)
 
     def predict_next_event(
         self,

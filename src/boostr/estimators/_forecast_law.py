@@ -15,6 +15,7 @@ __all__ = ["ForecastLaw", "Shock", "law_of"]
 
 _USUAL_ERROR = 0.12  # of totals over the length of a lead, on fleets of many kinds
 _USUAL_FREEDOM = 2.0  # dates that this counts as
+_MANY_LEADS = 4.0  # after which levels wander more slowly
 _MOST_VARIABLE = 1.0  # relative variance of a total
 
 
@@ -33,9 +34,10 @@ class Shock:
     def variance(self, length: FloatArray) -> FloatArray:
         """Return the relative variance of totals over a time ahead.
 
-        A level that wanders: the variance grows with the time. A few dates may be lucky, so
-        the usual error counts as some more, and errors are wider than normal ones: they
-        are about Student variables, whose variance comes in as a factor.
+        Levels wander: the variance grows with the time, more slowly after some leads. A few
+        dates may be lucky, so the usual error counts as some more, and errors are wider
+        than normal ones: they are about Student variables, whose variance comes in as a
+        factor.
         """
         excess = np.maximum(self.errors**2 - self.noise, 0.0)
         freedom = _USUAL_FREEDOM + len(excess)
@@ -43,7 +45,8 @@ class Shock:
         factor = freedom / (freedom - 2.0) if freedom > 3.0 else 3.0
         over_lead = factor * (usual + float(excess.sum())) / freedom
         passed = np.asarray(length) / self.lead
-        grown = over_lead * np.maximum(passed, 0.5 + 0.5 * passed)
+        wandered = np.minimum(passed, np.sqrt(_MANY_LEADS * passed))
+        grown = over_lead * np.maximum(wandered, 0.5 + 0.5 * wandered)
         return np.asarray(np.minimum(grown, _MOST_VARIABLE))
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
+from boostr._validation import first_few
 from boostr.data import Panel
 from boostr.data._frames import make_table
 from boostr.data._origins import as_moments
+from boostr.estimators._forecast_results import FleetForecast
 from boostr.estimators._outlook import Present
+from boostr.exceptions import InvalidParameterError
 
-__all__ = ["make_forecast_table"]
+__all__ = ["make_forecast_table", "make_group_table", "read_labels"]
 
 
 def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
@@ -43,3 +46,35 @@ def _backend(X: Any) -> str | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     return "polars" if frame.implementation.is_polars() else "pandas"
+
+
+def read_labels(X: Any, by: Any) -> AnyArray:
+    """Return one label per individual: a column of the features, or as given."""
+    table = X.X if isinstance(X, Panel) else X
+    if isinstance(by, str):
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        columns = frame.columns if isinstance(frame, nw.DataFrame) else []
+        if by not in columns:
+            raise InvalidParameterError(
+                f"`by` must be a column of `X` or one label per individual, but there is no "
+                f"column {by!r}.\n\nHint: columns are {first_few(columns)}."
+            )
+        by = frame[by].to_list()
+    labels = np.asarray([str(label) for label in by])
+    if labels.shape != (len(table),):
+        raise InvalidParameterError(
+            f"`by` must have one label per individual, but it has {len(labels)} for "
+            f"{len(table)}."
+        )
+    return labels
+
+
+def make_group_table(
+    X: Any, name: str, groups: AnyArray, totals: Sequence[FleetForecast]
+) -> Any:
+    """Return one row per group, the highest expected number first."""
+    order = np.argsort([-total.expected for total in totals], kind="stable")
+    table: dict[str, Any] = {name: groups[order].tolist()}
+    for field in ("n_individuals", "expected", "lower", "upper"):
+        table[field] = np.array([getattr(totals[place], field) for place in order])
+    return make_table(table, _backend(X.X if isinstance(X, Panel) else X))

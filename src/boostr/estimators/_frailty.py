@@ -15,7 +15,7 @@ from boostr._forecasting.frailty import (
     cut_windows,
     sum_by_owner,
 )
-from boostr._forecasting.pace import PacedClock
+from boostr._forecasting.pace import PacedClock, fit_pace
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._clip import clip, clip_sensors
@@ -99,17 +99,36 @@ class Seen:
         paced: PacedClock | None = None,
     ) -> Seen:
         """Look at those that were left out by a model, or at all, but not at too many."""
-        costs = Costs.of(data.events)
         if theta is None:
             known = some_of(np.arange(len(data)))
         else:
             known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
             theta = theta[known]
-        data = data.take(known)
-        curves = FoldCurves(
-            model, data.features, data.sensors, theta, paced, data.events.exposure
+        return cls.among(model, data.take(known), theta, paced)
+
+    @classmethod
+    def among(
+        cls,
+        model: OutOfFoldPredictor,
+        data: TrainingData,
+        theta: FloatArray | None,
+        paced: PacedClock | None = None,
+    ) -> Seen:
+        """Look at all individuals that are given."""
+        exposure = data.events.exposure
+        curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
+        return cls(data, theta, Costs.of(data.events), curves)
+
+    def find_pace(self) -> tuple[PacedClock, float]:
+        """Return the pace of their events, and the variance of permanent frailties."""
+        return fit_pace(
+            self.curves.clock,
+            self.curves.average.values_at,
+            self.data.events,
+            self.amounts,
+            self.data.weights,
+            self.costs.unit,
         )
-        return cls(data, theta, costs, curves)
 
     @property
     def amounts(self) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Any
 
 from boostr._engine.cohort import Cohort
 from boostr._engine.selection import Report, Task
-from boostr._engine.training import Trained, train
+from boostr._engine.training import JudgesTerms, Trained, train
 from boostr._engine.tree import LeafProblem
 from boostr.basis import FittedSensorBasis
 from boostr.estimators._resuming import EarlierTrees, open_log
@@ -40,6 +40,7 @@ def learn_trees(
     cohort: Cohort,
     pace: Pace,
     earlier: EarlierTrees | None = None,
+    judge: JudgesTerms | None = None,
 ) -> Trained:
     """Choose shapes and numbers of trees by validation, and grow them."""
     settings = boosting_params(params)
@@ -51,4 +52,4 @@ def learn_trees(
     term = proportional_term(plan.basis)
     with open_log(params, task, pace.checkpoint, earlier or EarlierTrees()) as log:
         task = replace(task, log=log)
-        return train(task, shapes, validation_scheme(params), term)
+        return train(task, shapes, validation_scheme(params), term, judge)

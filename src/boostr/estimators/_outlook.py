@@ -218,25 +218,39 @@ class Outlook:
         """Factor that frailties have in common, because of the recent past of all."""
         return self.law.level if self.own_history else 1.0
 
-    def shared_variance(self, stop: FloatArray, total: float) -> float:
-        """Return the variance of a total that comes from errors of all individuals."""
+    def shared_dispersion(self, stop: FloatArray) -> FloatArray:
+        """Return the relative variance of counts that all individuals share."""
+        if self.law.shock is None:
+            return np.zeros(len(stop))
+        return self.law.shock.variance(stop - self.now)
+
+    def shared_variance(
+        self, stop: FloatArray, expected: FloatArray, rows: PositionArray
+    ) -> float:
+        """Return the variance of the total of some that comes from errors of all.
+
+        In squared units of cost.
+        """
         if self.law.shock is not None:
-            length = float(np.mean(stop - self.now))
-            return total**2 * float(self.law.shock.variance(np.array(length)))
+            errors = np.sqrt(self.shared_dispersion(stop)) * expected
+            return float(errors[rows].sum() / self.costs.unit) ** 2
 
         def totals(models: list[Expect]) -> FloatArray:
             return np.array(
                 [
                     float(
-                        expect(self.rows, self.now, stop)
-                        @ self.frailties(stop, histories=self.histories(expect)).mean
+                        expect(self.rows, self.now, stop)[rows]
+                        @ self.frailties(stop, histories=self.histories(expect)).mean[rows]
                     )
                     for expect in models
                 ]
             )
 
         curves = self.curves
-        return curves.shared_variance(totals(curves.by_fold()), totals(curves.by_clock()))
+        variance = curves.shared_variance(
+            totals(curves.by_fold()), totals(curves.by_clock())
+        )
+        return variance / self.costs.unit**2
 
     def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
         """Return what frailties as known now say about the whole time from now on.
@@ -244,10 +258,7 @@ class Outlook:
         Errors that all individuals share are part of what is not known of each.
         """
         ahead = self.law.frailty.ahead(frailties, stop - self.now)
-        if self.law.shock is None:
-            return ahead
-        shared = self.law.shock.variance(stop - self.now)
-        return Frailties(ahead.mean, ahead.dispersion + shared)
+        return Frailties(ahead.mean, ahead.dispersion + self.shared_dispersion(stop))
 
     def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
         """Return counts of events, or of units of cost, from now on to a time.

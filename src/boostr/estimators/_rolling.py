@@ -15,17 +15,24 @@ import numpy as np
 
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import FrailtyLaw
-from boostr._forecasting.pace import Pace, PacedClock, fit_pace
-from boostr._typing import FloatArray
+from boostr._forecasting.pace import Pace, PacedClock
+from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
+from boostr.data import RecurrentEvents
 from boostr.data._clip import clip, clip_sensors
 from boostr.estimators._common_course import leave_to_sensors
-from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import Shock
 from boostr.estimators._frailty import Seen, count_after, sum_histories
 from boostr.estimators._training_data import TrainingData
 
-__all__ = ["find_lead", "make_shock", "measure_level", "roll_back"]
+__all__ = [
+    "cut_back",
+    "find_lead",
+    "forecast_ahead",
+    "make_shock",
+    "measure_level",
+    "roll_back",
+]
 
 _LEADS = 10  # in the time axis
 _LEAST_MEAN = 1e-12  # of a number of events
@@ -34,9 +41,8 @@ _PRIOR = 5.0  # events, as many as expected, beside those that tell the level
 _TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
 
 
-def find_lead(seen: Seen) -> float:
+def find_lead(events: RecurrentEvents) -> float:
     """Return the length of the time that is forecast from earlier dates."""
-    events = seen.data.events
     return float(events.end.max() - events.start.min()) / _LEADS
 
 
@@ -70,7 +76,7 @@ class Forecast:
 
     @property
     def error(self) -> tuple[float, float]:
-        """Log ratio of what came to what was expected in total, and its chance variance."""
+        """Logarithm of what came over what was expected, and how far chance moves it."""
         expected = self.total(self.expected) + 0.5
         variance = self.total(self.expected + self.dispersion * self.expected**2)
         return float(
@@ -88,8 +94,42 @@ def roll_back(
     model: Any, seen: Seen, law: FrailtyLaw, lead: float, n_dates: int
 ) -> list[Forecast]:
     """Return forecasts over a lead from earlier dates, the latest first."""
-    made = (_roll_back_once(model, seen, law, lead, place + 1) for place in range(n_dates))
-    return [forecast for forecast in made if forecast is not None]
+    forecasts = []
+    for place in range(1, n_dates + 1):
+        found = cut_back(seen.data, place * lead)
+        if found is None:
+            continue
+        known, rows = found
+        theta = None if seen.theta is None else seen.theta[rows]
+        clock = _clock_then(model.clock_, known)
+        then = Seen.among(model, known, theta, PacedClock(clock, Pace.even()))
+        then = Seen.among(model, known, theta, then.find_pace()[0])
+        forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
+    return forecasts
+
+
+def cut_back(
+    data: TrainingData, length: float
+) -> tuple[TrainingData, PositionArray] | None:
+    """Return what was known some time before the end, and of whom; None if too little."""
+    now = data.events.end - length
+    events, rows = clip(data.events, np.full(len(data), -np.inf), now)
+    if len(rows) < _LEAST or len(events.times) < _LEAST:
+        return None
+    known = data.take(rows)
+    sensors = known.sensors
+    if sensors is not None:
+        sensors = clip_sensors(sensors, now[rows])
+    return replace(known, events=events, sensors=sensors), rows
+
+
+def forecast_ahead(
+    then: Seen, data: TrainingData, law: FrailtyLaw, lead: float
+) -> Forecast:
+    """Forecast a lead for individuals as they were known, and as they went on."""
+    now = then.data.events.end
+    level = measure_level(then, law, lead)
+    return _forecast(replace(then, data=data), law, now, now + lead).scaled(level)
 
 
 def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
@@ -98,40 +138,12 @@ def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
     return Shock(lead, table[:, 0].copy(), table[:, 1].copy())
 
 
-def _roll_back_once(
-    model: Any, seen: Seen, law: FrailtyLaw, lead: float, place: int
-) -> Forecast | None:
-    """Forecast over a lead from so many leads ago; None if too little was known then."""
-    data = seen.data
-    now = data.events.end - place * lead
-    known, rows = clip(data.events, np.full(len(data), -np.inf), now)
-    if len(rows) < _LEAST or len(known.times) < _LEAST:
-        return None
-    part = data.take(rows)
-    sensors = part.sensors
-    if sensors is not None:
-        sensors = clip_sensors(sensors, now[rows])
-    theta = None if seen.theta is None else seen.theta[rows]
-    past = replace(part, events=known, sensors=sensors)
-    clock = _clock_then(model.clock_, past)
-    bare = PacedClock(clock, Pace.even())
-    curves = FoldCurves(model, part.features, sensors, theta, bare, known.exposure)
-    amounts, unit = known.costs / seen.costs.unit, seen.costs.unit
-    each = curves.average.values_at
-    paced, _ = fit_pace(clock, each, known, amounts, part.weights, unit)
-    curves = FoldCurves(model, part.features, sensors, theta, paced, part.events.exposure)
-    then = Seen(past, theta, seen.costs, curves)
-    level = measure_level(then, law, lead)
-    ahead = replace(then, data=part)
-    return _forecast(ahead, law, now[rows], now[rows] + lead).scaled(level)
-
-
-def _clock_then(clock: Clock, past: TrainingData) -> Clock:
+def _clock_then(clock: Clock, known: TrainingData) -> Clock:
     """Return the clock of what was known then."""
     if not isinstance(clock, OperationalClock):
         return clock
-    then = OperationalClock.from_events(past.events, past.weights)
-    return leave_to_sensors(then, past, past) if clock.is_power_law else then
+    then = OperationalClock.from_events(known.events, known.weights)
+    return leave_to_sensors(then, known, known) if clock.is_power_law else then
 
 
 def _forecast(

@@ -87,8 +87,8 @@ def explain(
     not known counts with its average in training. Shapley's rule then shares out what
     features, and sensors, do together.
 
-    The trees are explained before their sum is made monotone in time. Where that changes
-    the prediction, the change is a reason of its own, "monotone".
+    The trees are explained before their sum is kept above zero. Where that changes the
+    prediction, the change is a reason of its own, "kept above zero".
 
     Examples
     --------
@@ -115,10 +115,10 @@ def explain(
     factor = None if frailty is None else _check_frailty(frailty, n)
     own = None if factor is None else (factor - 1.0)[:, None] * plain
     prediction = plain if own is None else plain + own
-    monotone = plain - base - values.sum(axis=1)
+    above_zero = plain - base - values.sum(axis=1)
     # What rounding leaves is no reason.
     scale = np.abs(plain) + np.abs(base) + np.abs(values).sum(axis=1)
-    monotone[np.abs(monotone) <= 1e-9 * scale] = 0.0
+    above_zero[np.abs(above_zero) <= 1e-9 * scale] = 0.0
 
     def shape(amounts: FloatArray) -> FloatArray:
         return np.asarray(amounts[..., 0] if is_single else amounts)
@@ -127,7 +127,7 @@ def explain(
         values=shape(values),
         base=shape(base),
         prediction=shape(prediction),
-        monotone=shape(monotone),
+        above_zero=shape(above_zero),
         own_history=None if own is None else shape(own),
         features=tuple(fitted.encoder_.names),
         sensors=() if sensors is None else tuple(sensors.names),

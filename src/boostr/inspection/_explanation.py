@@ -13,9 +13,9 @@ from boostr.data._frames import make_table
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._sentence import write_sentence
 
-__all__ = ["MONOTONE", "OWN_HISTORY", "Explanation"]
+__all__ = ["ABOVE_ZERO", "OWN_HISTORY", "Explanation"]
 
-MONOTONE = "monotone"
+ABOVE_ZERO = "kept above zero"
 OWN_HISTORY = "own history"
 
 
@@ -24,7 +24,7 @@ class Explanation:
     """Expected numbers of events, as the average and what each reason adds to it.
 
     Made by `explain`. For every individual, and every time where there are several,
-    ``prediction = base + values.sum(axis=1) + monotone + own_history``.
+    ``prediction = base + values.sum(axis=1) + above_zero + own_history``.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class Explanation:
         What is expected of the average training individual.
     prediction : (n,) or (n, m) float64 array
         What is expected of each individual.
-    monotone : (n,) or (n, m) float64 array
-        What is added where the sum of the trees would fall in time, or below zero.
+    above_zero : (n,) or (n, m) float64 array
+        What is added to keep rates above zero where the sum of the trees would fall below.
     own_history : (n,) or (n, m) float64 array, or None
         What is added for the individual's own events so far, where that was given.
     features : tuple of str
@@ -77,7 +77,7 @@ class Explanation:
     values: FloatArray
     base: FloatArray
     prediction: FloatArray
-    monotone: FloatArray
+    above_zero: FloatArray
     own_history: FloatArray | None
     features: tuple[str, ...]
     sensors: tuple[str, ...]
@@ -103,6 +103,45 @@ class Explanation:
         """What each reason adds, as `values` with the other reasons at the end."""
         others = [amounts[:, None] for _, amounts in self._others()]
         return np.concatenate([self.values, *others], axis=1)
+
+    def scaled(self, factor: FloatArray) -> Explanation:
+        """Multiply all amounts of every individual by a factor.
+
+        Parameters
+        ----------
+        factor : (n,) float64 array
+            One factor per individual.
+
+        Returns
+        -------
+        Explanation
+            Reasons for predictions that are so many times as large.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_a
+        >>> train = dataset_a(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+        >>> explanation = explain(model, train.X[:2], horizon=50)
+        >>> doubled = explanation.scaled(np.array([2.0, 2.0]))
+        >>> bool(np.allclose(doubled.prediction, 2.0 * explanation.prediction))
+        True
+        """
+
+        def multiply(amounts: FloatArray) -> FloatArray:
+            return amounts * factor.reshape(-1, *[1] * (amounts.ndim - 1))
+
+        own = self.own_history
+        return replace(
+            self,
+            values=multiply(self.values),
+            base=multiply(self.base),
+            prediction=multiply(self.prediction),
+            above_zero=multiply(self.above_zero),
+            own_history=None if own is None else multiply(own),
+        )
 
     def at(self, place: int) -> Explanation:
         """Take the reasons for one of several times.
@@ -142,7 +181,7 @@ class Explanation:
             values=self.values[:, :, place],
             base=self.base[:, place],
             prediction=self.prediction[:, place],
-            monotone=self.monotone[:, place],
+            above_zero=self.above_zero[:, place],
             own_history=None if own is None else own[:, place],
             times=self.times[[place]],
         )
@@ -229,7 +268,7 @@ class Explanation:
         >>> train = dataset_a(n=150, random_state=1)
         >>> model = BoostR(n_estimators=100, validation=None).fit(train.X, train.y)
         >>> explain(model, train.X, horizon=100).sentence(0, n_reasons=1)
-        '9.5 expected against 5.3 on average: +2.8 x1, and +1.3 others'
+        '9.4 expected against 5.3 on average: +2.8 x1, and +1.3 others'
         """
         self.require_one_time("sentence")
         if not isinstance(i, Integral) or not -len(self) <= int(i) < len(self):
@@ -257,7 +296,7 @@ class Explanation:
 
     def _others(self) -> list[tuple[str, FloatArray]]:
         """Return reasons that are neither features nor sensors, where there are any."""
-        others = [(MONOTONE, self.monotone)] if np.any(self.monotone) else []
+        others = [(ABOVE_ZERO, self.above_zero)] if np.any(self.above_zero) else []
         if self.own_history is not None:
             others.append((OWN_HISTORY, self.own_history))
         return others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from boostr.plotting._backtest import plot_backtest
 from boostr.plotting._beeswarm import plot_beeswarm
 from boostr.plotting._calibration import plot_calibration
 from boostr.plotting._capture import plot_capture
@@ -29,6 +30,7 @@ from boostr.plotting._validation import plot_validation
 from boostr.plotting._waterfall import plot_waterfall
 
 __all__ = [
+    "plot_backtest",
     "plot_beeswarm",
     "plot_calibration",
     "plot_capture",

@@ -19,6 +19,7 @@ from boostr.report._drivers import Drivers
 from boostr.report._fleet import Activity, Fleet, History, Mcf, TimeAxis, Timeline
 from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths, explain_window
 from boostr.report._quality import Quality
+from boostr.tuning import Backtest
 
 __all__ = ["Content", "Individuals", "collect"]
 
@@ -61,9 +62,10 @@ class Content:
     drivers: Drivers
     quality: Quality
     warnings: tuple[str, ...]
+    past_dates: Backtest | None
 
 
-def collect(
+def collect(  # noqa: PLR0913 - all but the first four are by name
     model: Any,
     X: Any,
     y: Any,
@@ -73,6 +75,7 @@ def collect(
     future: Trajectories | SharedSensors | None = None,
     level: float = 0.9,
     max_individuals: int = 10_000,
+    backtest: Backtest | None = None,
 ) -> Content:
     """Compute all that the page shows."""
     check_is_fitted(model)
@@ -116,4 +119,5 @@ def collect(
             drivers=Drivers.of(model, explanation, fleet),
             quality=Quality.of(model, fleet, length, level),
             warnings=find_warnings(model, fleet, length),
+            past_dates=backtest,
         )

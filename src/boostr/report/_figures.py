@@ -13,6 +13,7 @@ from boostr.report._content import Content
 from boostr.report._drivers import Drivers, Swarm
 from boostr.report._encode import as_list
 from boostr.report._fleet import Activity, Mcf, TimeAxis, Timeline
+from boostr.report._past_dates import draw_past_dates
 from boostr.report._quality import list_checks
 from boostr.report._quality_figures import (
     draw_calibration,
@@ -52,6 +53,8 @@ def draw_figures(content: Content) -> dict[str, Figure]:
         figures["capture"] = draw_capture(checks, what)
     if content.quality.runs:
         figures["validation"] = draw_validation(content.quality)
+    if content.past_dates is not None:
+        figures["past_dates"] = draw_past_dates(content.past_dates)
     return figures
 
 

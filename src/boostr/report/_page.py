@@ -10,6 +10,7 @@ from boostr.report._content import Content, Individuals
 from boostr.report._encode import as_integers, as_list, as_steps, as_text, pack, to_json
 from boostr.report._figures import draw_figures
 from boostr.report._individuals import SensorPaths
+from boostr.report._past_dates import write_past_dates
 from boostr.report._traces import Figure
 from boostr.report._words import name_id, name_what, write_words
 
@@ -35,6 +36,7 @@ def render(content: Content, title: str, version: str) -> str:
         words=write_words(content, title, version),
         warnings=content.warnings,
         drivers=content.drivers,
+        past_dates=content.past_dates and write_past_dates(content.past_dates),
         figures=figures,
         style=markup(_read("fleet.css")),
         script=markup(_read("fleet.js")),

@@ -12,6 +12,7 @@ from boostr.exceptions import InvalidParameterError
 from boostr.io._atomic import write_atomically
 from boostr.report._content import collect
 from boostr.report._page import render
+from boostr.tuning import Backtest
 
 __all__ = ["fleet_report"]
 
@@ -28,6 +29,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     level: float = 0.9,
     title: str = "Fleet report",
     max_individuals: int = 10_000,
+    backtest: Backtest | None = None,
 ) -> Path:
     """Write a page on a fleet: who is at risk, why, and how good the model is.
 
@@ -58,6 +60,9 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     max_individuals : int, default=10000
         How many individuals the table holds, those with the highest risk. Totals, plots and
         quality are always those of all.
+    backtest : Backtest, default=None
+        Forecasts at past dates, to be shown beside the quality of the model;
+        `boostr.backtest` makes it.
 
     Returns
     -------
@@ -104,6 +109,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         future=future,
         level=level,
         max_individuals=max_individuals,
+        backtest=backtest,
     )
     page = render(content, title, boostr.__version__)
     # Names may hold halves of characters, which no encoding has: a question mark each.

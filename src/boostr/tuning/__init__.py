@@ -1,5 +1,7 @@
-"""Search of settings: space-filling designs, splits of individuals and of time."""
+"""Search of settings, splits of individuals and of time, and back-tests."""
 
+from boostr.tuning._backtest import backtest
+from boostr.tuning._backtest_result import Backtest
 from boostr.tuning._cut import Cut, cut_at
 from boostr.tuning._design import max_pro_criterion, max_pro_design
 from boostr.tuning._search import BoostRSearch
@@ -9,9 +11,11 @@ from boostr.tuning._splits import AsOf, AsOfSplit, as_of_split
 __all__ = [
     "AsOf",
     "AsOfSplit",
+    "Backtest",
     "BoostRSearch",
     "Cut",
     "as_of_split",
+    "backtest",
     "cut_at",
     "default_space",
     "max_pro_criterion",

@@ -1,4 +1,4 @@
-"""Finished runs in a file, so that a search can go on where it was stopped."""
+"""Finished runs in a file, so that many of them can go on where they were stopped."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Checkpoint"]
 
-_FORMAT = "boostr search 1"
-
 Record = dict[str, Any]
-Run = tuple[int, int]  # setting, split
+Run = tuple[Any, Any]  # setting and split, or candidate and date
 
 
 class Checkpoint:
-    """A file of JSON lines: what the search is, then one line per finished run.
+    """A file of JSON lines: what the runs belong to, then one line per finished run.
 
     A line counts only if it is complete, so that a run is there as a whole or not at all;
     what a crash has left of a line is cut off when the file is opened again. Without a path
     nothing is written.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, parts: Mapping[str, str]):
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        parts: Mapping[str, str],
+        kind: str = "search",
+    ):
         self.records: dict[Run, Record] = {}
+        self._kind = kind
         self._path = None if path is None else Path(path)
         if self._path is None:
             return
@@ -50,15 +54,16 @@ class Checkpoint:
     def _begin(self, path: Path, parts: Mapping[str, str]) -> None:
         """Write the first line; the file appears with it or not at all."""
         draft = path.with_name(path.name + ".new")
-        draft.write_text(json.dumps({"format": _FORMAT, "parts": dict(parts)}) + "\n")
+        header = {"format": _name_format(self._kind), "parts": dict(parts)}
+        draft.write_text(json.dumps(header) + "\n")
         draft.replace(path)
 
     def _open(self, path: Path, parts: Mapping[str, str]) -> None:
-        """Read finished runs of the same search."""
+        """Read finished runs of the same kind on the same data."""
         content = path.read_bytes()
         complete = content[: content.rfind(b"\n") + 1]
         lines = complete.splitlines()
-        _check_header(path, lines[0] if lines else b"", parts)
+        _check_header(path, lines[0] if lines else b"", parts, self._kind)
         for line in lines[1:]:
             record = json.loads(line)
             self.records[record.pop("setting"), record.pop("split")] = record
@@ -66,23 +71,27 @@ class Checkpoint:
             os.truncate(path, len(complete))
 
 
-def _check_header(path: Path, line: bytes, parts: Mapping[str, str]) -> None:
-    """Refuse the file of another search, and say what differs."""
+def _name_format(kind: str) -> str:
+    return f"boostr {kind} 1"
+
+
+def _check_header(path: Path, line: bytes, parts: Mapping[str, str], kind: str) -> None:
+    """Refuse the file of something else, and say what differs."""
     try:
         header = json.loads(line)
-        is_ours = header["format"] == _FORMAT
+        is_ours = header["format"] == _name_format(kind)
         known = header["parts"]
     except (ValueError, KeyError, TypeError):
         is_ours = False
     if not is_ours:
         raise InvalidParameterError(
-            f"`checkpoint` must be a file that a search has written, or a new one, but "
+            f"`checkpoint` must be a file that a {kind} has written, or a new one, but "
             f"{str(path)!r} is neither.\n\nHint: choose another path."
         )
     changed = [name for name in parts if known.get(name) != parts[name]]
     if changed:
         raise InvalidParameterError(
-            f"`checkpoint` must belong to the same search, but {str(path)!r} was written "
+            f"`checkpoint` must belong to the same {kind}, but {str(path)!r} was written "
             f"with other values of: {', '.join(changed)}.\n\n"
             "Hint: choose another path, or delete the file to start anew."
         )

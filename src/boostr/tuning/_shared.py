@@ -21,6 +21,7 @@ from boostr.estimators._learning import Pace, learn_trees
 from boostr.estimators._results import describe_results
 from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import POOL, Prepared, compute_statistics
+from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["SharedData", "fit_on_part"]
@@ -93,14 +94,15 @@ def fit_on_part(
     cohort = LocalCohort(prepared.stats, binned, shared.data.weights)
     if rows is not None:
         cohort = cohort.take(rows.astype(np.int32))
+    data = _take(shared.data, rows)
     trained = learn_trees(
         params,
         prepared.plan,
         _weigh(prepared.problem, float(params["gamma2"])),
         cohort,
         Pace(n_threads, _keep_silent),
+        judge=TermJudge.of(params, data, mapper, n_threads),
     )
-    data = _take(shared.data, rows)
     results = describe_results(prepared.plan, data.sample(POOL), mapper, trained, cohort)
     for name, value in {**shared.learned, **results}.items():
         setattr(model, name, value)

@@ -13,6 +13,7 @@ from boostr._engine.selection import draw_folds
 from boostr._typing import FloatArray, PositionArray
 from boostr._validation import first_few
 from boostr.data import RecurrentEvents, check_target
+from boostr.data._origins import as_moments
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning._cut import clip, read_times
 
@@ -99,8 +100,7 @@ def as_of_split(y: RecurrentEvents, date: Any, horizon: float | None = None) -> 
         if rows.size == 0:
             raise InvalidParameterError(
                 f"Somebody must be observed {when} the date, but nobody is observed {when} "
-                f"{date}.\n\nHint: follow-up lasts from {events.start.min():g} to "
-                f"{events.end.max():g}."
+                f"{date}.\n\nHint: follow-up lasts {_tell_span(events)}."
             )
     return AsOf(train, test, train_rows, test_rows, dates)
 
@@ -206,6 +206,14 @@ def _check_pair(train: Any, test: Any, n: int) -> Rows:
             raise ValueError(f"There are {n} individuals, but not {first_few(wrong)}.")
         parts.append(positions.astype(np.intp))
     return parts[0], parts[1]
+
+
+def _tell_span(y: RecurrentEvents) -> str:
+    """Say from when to when there is follow-up, in dates where they are known."""
+    begin, end = (as_moments(y, slice(None), each) for each in (y.start, y.end))
+    if begin.dtype.kind == "M":
+        return f"from {str(begin.min())[:19]} to {str(end.max())[:19]}"
+    return f"from {begin.min():g} to {end.max():g}"
 
 
 def _check_horizon(horizon: float) -> float:

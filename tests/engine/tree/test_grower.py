@@ -5,6 +5,7 @@ from tests import oracles
 from tests.engine.problems import make_problem
 
 from boostr._engine.tree import GrowthParams, LocalSource, grow_tree, pack_trees
+from boostr._kernels.split import _PSEUDO_COUNT
 
 
 def grow(problem, seed=0, features=None, **params):
@@ -80,19 +81,28 @@ def test_best_first_growth_splits_the_leaf_with_the_largest_gain(scalar):
     assert_allclose(tree.gain[tree.nodes.feature >= 0][1], max(gains))
 
 
+def judged_gradients(problem, feature):
+    """Return the gradients by which splits of a feature are judged."""
+    features, gradients = problem.features, -problem.stats.linear
+    if not features.is_categorical[feature]:
+        return gradients
+    column, n_values = features.bins[:, feature], features.n_values[feature]
+    individuals = gradients, problem.hessians()
+    return oracles.shrink_categories(column, n_values, *individuals, _PSEUDO_COUNT)
+
+
 @pytest.mark.parametrize("family", ["power", "single power", "step", "spline", "one power"])
 def test_a_stump_is_the_best_of_all_stumps(rng, family):
     problem = make_problem(rng, 40, family)
     # Categories are searched exhaustively for one term only: leave them out otherwise.
     features = range(3 if problem.stats.n_terms == 1 else 2)
-    individuals = -problem.stats.linear, problem.hessians()
     expected = max(
         oracles.best_gain(
             problem.features.bins[:, feature],
             problem.features.n_values[feature],
             problem.features.missing_bin,
             problem.features.is_categorical[feature],
-            individuals,
+            (judged_gradients(problem, feature), problem.hessians()),
             (problem.leaf.penalty, problem.kind),
         )
         for feature in features

@@ -1,0 +1,1 @@
+"""Forecasts on real fleets: boostr and baselines at past dates."""

@@ -1,0 +1,220 @@
+"""``boostr backtest``: what models would have forecast at past dates, and what came."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import narwhals as nw
+import typer
+
+from boostr import baselines
+from boostr.cli import _options as options
+from boostr.cli._files import list_names, load_polars, open_table
+from boostr.cli._fit import make_model, shows_progress
+from boostr.cli._output import (
+    as_records,
+    check_output,
+    print_json,
+    print_table,
+    say,
+    write_table,
+)
+from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.estimators._sensors import spread_shared
+from boostr.exceptions import InvalidParameterError
+from boostr.tuning import Backtest
+from boostr.tuning import backtest as run_backtest
+
+__all__ = ["EXAMPLE", "backtest", "read_backtest"]
+
+EXAMPLE = (
+    "boostr backtest events.csv --static pumps.csv --as-of 2024-01-31 --as-of 2024-04-30 "
+    "--horizon 90 --out table.csv"
+)
+
+_DPI = 150  # of the picture
+_WORDS = {
+    "observed": "events observed",
+    "expected": "events expected",
+    "ratio": "expected over observed",
+    "deviance": "Poisson deviance per individual",
+    "mae": "mean absolute error of counts",
+    "concordance": "concordance (0.5: chance)",
+    "capture": "share of the events in the tenth most at risk",
+    "coverage": "share of individuals inside their intervals",
+    "held": "share of totals inside their intervals",
+    "zeros": "forecasts of exactly 0",
+}
+
+
+def backtest(  # noqa: PLR0913 - every option is a parameter
+    events: options.EventsFile,
+    *,
+    horizon: Annotated[float, typer.Option(help="Length of the forecasts.")],
+    static: options.StaticFile = None,
+    sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
+    season: options.Seasons = None,
+    as_of: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIME", help="Past time of forecasts; may be repeated."),
+    ] = None,
+    dates: Annotated[
+        int, typer.Option(min=1, help="Number of evenly spaced times without --as-of.")
+    ] = 4,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Baseline of boostr.baselines to compare with; may be repeated.",
+        ),
+    ] = None,
+    time_scales: Annotated[
+        bool,
+        typer.Option(
+            "--time-scales", help="Compare age and calendar time; needs --start and dates."
+        ),
+    ] = False,
+    level: options.Level = 0.9,
+    id: options.IdColumn = None,
+    time: options.TimeColumn = None,
+    event: options.EventColumn = None,
+    start: options.StartColumn = None,
+    stop: options.StopColumn = None,
+    cost: options.CostColumn = None,
+    exposure: options.ExposureColumn = None,
+    unit: options.Unit = None,
+    origin: options.Origin = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Setting of BoostR, such as n_estimators=100; may be repeated.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of all candidates and dates: .csv, .parquet, .json.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture, such as backtest.png.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File from which a stopped back-test goes on."),
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option(help="Whether to show a progress bar.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Refit models as of past times, and compare their forecasts with what came."""
+    for path in (out, plot):
+        if path is not None:
+            check_output(path, is_table=path is out)
+    model = make_model(settings or (), random_state=seed, n_jobs=jobs)
+    models: dict[str, Any] = {"BoostR": model}
+    models |= {name: _find_baseline(name) for name in baseline or ()}
+    given = options.gather(
+        id=id,
+        time=time,
+        event=event,
+        start=start,
+        stop=stop,
+        cost=cost,
+        exposure=exposure,
+        unit=unit,
+        origin=origin,
+    )
+    fleet = read_fleet(
+        FleetFiles(
+            events=events, static=static, sensors=sensors, shared=shared, given=given
+        )
+    )
+    if season is not None:
+        fleet = fleet.add_seasons(season)
+    if time_scales:
+        models |= _other_time_scale(model, fleet)
+    result = run_backtest(
+        models,
+        fleet.X,
+        fleet.y,
+        fleet.Z,
+        as_of=[read_when(each, fleet.y, "--as-of") for each in as_of] if as_of else dates,
+        horizon=horizon,
+        level=level,
+        checkpoint=checkpoint,
+        verbose=int(shows_progress(progress)),
+    )
+    _show(result, out, plot, as_json=json)
+
+
+def read_backtest(path: Path) -> Backtest:
+    """Read the table of a back-test that was written to a file."""
+    file = open_table(path, "back-test")
+    return Backtest(file.read(file.names, as_text=["candidate", "date"]))
+
+
+def _find_baseline(name: str) -> Any:
+    """Return a baseline by the name of its class."""
+    known = [
+        each
+        for each in baselines.__all__
+        if hasattr(getattr(baselines, each), "predict_count")
+    ]
+    if name not in known:
+        raise InvalidParameterError(
+            f"--baseline must name a baseline of boostr.baselines, but it is {name!r}.\n\n"
+            f"Hint: there are {list_names(known)}."
+        )
+    return getattr(baselines, name)()
+
+
+def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
+    """Return the same model with histories in the time scale that they do not have."""
+    if fleet.y.origin is None and fleet.y.origins is None:
+        raise InvalidParameterError(
+            "--time-scales needs events with dates, but their times are numbers.\n\n"
+            "Hint: give dates of events, and --start COLUMN."
+        )
+    is_age = fleet.y.origins is not None
+    other = fleet.y.in_calendar_time() if is_age else fleet.y.in_age()
+    Z = spread_shared(fleet.Z, fleet.y, len(fleet.y))
+    sensors = () if Z is None else (Z.to_time_scale(fleet.y, other),)
+    name = "calendar time" if is_age else "age"
+    return {f"BoostR, {name}": (model, other, *sensors)}
+
+
+def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: bool) -> None:
+    """Print the summary; write the table and the picture that were asked for."""
+    table, summary = _as_polars(result.table), _as_polars(result.summary())
+    if out is not None:
+        write_table(table, out)
+        say(f"{table.height} rows in {out}")
+    if plot is not None:
+        figure: Any = result.plot().figure
+        figure.savefig(plot, dpi=_DPI)
+        say(f"picture in {plot}")
+    if as_json:
+        rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
+        print_json({"summary": as_records(summary), **rest})
+        return
+    by_name = {row["candidate"]: row for row in as_records(summary)}
+    rows = [
+        [words, *(row[name] for row in by_name.values())] for name, words in _WORDS.items()
+    ]
+    title = f"{result.horizon:g} ahead, as of {table['date'].n_unique()} times"
+    print_table(title, ["", *by_name], rows)
+
+
+def _as_polars(table: Any) -> Any:
+    frame = nw.from_native(table, eager_only=True)
+    columns = {column.name: column.to_list() for column in frame.iter_columns()}
+    return load_polars().DataFrame(columns)

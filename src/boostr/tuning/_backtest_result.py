@@ -1,0 +1,186 @@
+"""``Backtest``: what models forecast at past dates, and what came."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from boostr._tables.tables import is_frame
+from boostr._typing import AnyArray
+from boostr.data._frames import make_table
+from boostr.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLUMNS", "Backtest", "make_backtest"]
+
+COLUMNS = (
+    *("candidate", "date", "horizon", "level", "n_individuals", "observed", "expected"),
+    *("ratio", "lower", "upper", "held", "deviance", "mae", "concordance", "capture"),
+    *("coverage", "zeros", "seconds"),
+)
+# How the dates of a candidate become one figure.
+_SUMS = ("observed", "expected", "zeros", "seconds")
+_MEANS = ("deviance", "mae", "concordance", "capture", "coverage", "held")
+_SUMMARY = (
+    *("candidate", "n_dates", "observed", "expected", "ratio", *_MEANS),
+    *("zeros", "seconds"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backtest:
+    """Forecasts that models would have made at past dates, beside what came.
+
+    Made by `boostr.backtest`. A table that was written to a file and read again makes the
+    same: ``Backtest(pandas.read_csv("table.csv"))``.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per candidate and date, from polars if `X` was, else from pandas if that is
+        installed:
+
+        - ``candidate`` and ``date``, ``horizon`` and ``level`` as they were asked for;
+        - ``n_individuals``: individuals under observation at the date;
+        - ``observed``, ``expected``: number (or cost) of their events while they were
+          observed within the horizon, and its forecast; ``ratio`` is the second over the
+          first;
+        - ``lower``, ``upper``: interval of the total from ``forecast_fleet``, and ``held``,
+          1 if the total that came lies in it and 0 if not;
+        - ``deviance``: mean Poisson deviance of the individual counts, lower is better;
+        - ``mae``: mean absolute error of the individual counts;
+        - ``concordance``: chance that the one who has an event was forecast a higher rate
+          than another individual, 0.5 for a constant forecast;
+        - ``capture``: share of the events among the tenth of individuals most at risk;
+        - ``coverage``: share of individuals whose count lies in their own interval;
+        - ``zeros``: number of forecasts of exactly 0;
+        - ``seconds`` that the fit and the forecast took.
+
+        What a candidate does not forecast, or the data do not tell, is NaN.
+    time_unit : str or None, default=None
+        Unit of the horizon.
+
+    See Also
+    --------
+    boostr.backtest : Makes it.
+    boostr.plotting.plot_backtest : The picture that `plot` draws.
+
+    Examples
+    --------
+    >>> from boostr import backtest
+    >>> from boostr.baselines import HomogeneousPoisson
+    >>> from boostr.simulate import dataset_a
+    >>> fleet = dataset_a(n=100, random_state=1)
+    >>> model = HomogeneousPoisson()
+    >>> result = backtest(model, fleet.X, fleet.y, as_of=[40, 60], horizon=20)
+    >>> result.summary()["n_dates"].tolist()
+    [2]
+    """
+
+    table: Any
+    time_unit: str | None = None
+
+    def __post_init__(self) -> None:
+        if not is_frame(self.table):
+            raise InvalidParameterError(
+                "The table of a back-test must be a DataFrame, but it is a "
+                f"{type(self.table).__name__}.\n\nHint: boostr.backtest(…) makes it."
+            )
+        missing = [name for name in COLUMNS if name not in self.table.columns]
+        if missing or not len(self.table):
+            lack = ", ".join(missing) or "rows"
+            raise InvalidParameterError(
+                f"The table of a back-test must have rows and all columns, but it lacks "
+                f"{lack}.\n\nHint: boostr.backtest(…).table has them."
+            )
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Names of the candidates, in their order."""
+        return tuple(dict.fromkeys(map(str, self._read("candidate"))))
+
+    @property
+    def horizon(self) -> float:
+        """Length of the forecasts."""
+        return float(self._read("horizon")[0])
+
+    @property
+    def level(self) -> float:
+        """Probability of the intervals."""
+        return float(self._read("level")[0])
+
+    def summary(self) -> Any:
+        """Sum up the dates of every candidate.
+
+        Returns
+        -------
+        DataFrame
+            One row per candidate: the number of dates; events observed and expected at all
+            of them, and their ratio; means of deviance, mae, concordance, capture and
+            coverage; the share of dates at which the interval of the total held; the number
+            of forecasts of exactly 0, and the seconds taken.
+        """
+        names = self._read("candidate").astype(str)
+        rows = []
+        for candidate in self.candidates:
+            own = names == candidate
+            sums = {name: self._read(name)[own].sum().item() for name in _SUMS}
+            expected, observed = sums["expected"], sums["observed"]
+            row = {"candidate": candidate, "n_dates": int(own.sum()), **sums}
+            row["ratio"] = expected / observed if observed else float("nan")
+            rows.append(row | {name: _mean(self._read(name)[own]) for name in _MEANS})
+        columns = {name: [row[name] for row in rows] for name in _SUMMARY}
+        return make_table(columns, _library(self.table))
+
+    def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw expected over observed totals of all dates, and deviances.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **options
+            Passed to `boostr.plotting.plot_backtest`.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where the panels were drawn.
+        """
+        # Plots need matplotlib, and draw what is made here: look them up late.
+        plotting: Any = importlib.import_module("boostr.plotting")
+        axes: Axes = plotting.plot_backtest(self, ax=ax, **options)
+        return axes
+
+    def _read(self, name: str) -> AnyArray:
+        """Return a column as an array."""
+        return np.asarray(nw.from_native(self.table, eager_only=True)[name].to_numpy())
+
+
+def make_backtest(rows: list[dict[str, Any]], features: Any, unit: str | None) -> Backtest:
+    """Return the result with a table of the library that the features are from."""
+    columns = {name: [row[name] for row in rows] for name in COLUMNS}
+    if isinstance(columns["date"][0], np.datetime64):
+        columns["date"] = np.array(columns["date"], "datetime64[us]")  # type: ignore[assignment]
+    return Backtest(make_table(columns, _library(features)), unit)
+
+
+def _library(table: Any) -> str | None:
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return "polars" if frame.implementation.is_polars() else "pandas"
+
+
+def _mean(values: AnyArray) -> float:
+    """Return the mean of what is known, NaN if nothing is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of nothing
+        return float(np.nanmean(values.astype(np.float64)))

@@ -1,0 +1,48 @@
+"""The section on forecasts at past dates says what the back-test says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.report.scenes import HOSTILE
+
+from boostr.report._past_dates import draw_past_dates, write_past_dates
+from boostr.tuning import Backtest
+
+
+@pytest.fixture
+def result():
+    rows = {
+        "candidate": ["ours", "ours", HOSTILE, HOSTILE],
+        "date": pd.to_datetime(["2024-01-01", "2024-04-01"] * 2),
+        "horizon": 90.0,
+        "level": 0.9,
+        "n_individuals": 10,
+        "observed": [10.0, 20.0, 10.0, 20.0],
+        "expected": [12.0, 18.0, 5.0, 30.0],
+        "lower": [8.0, 15.0, np.nan, np.nan],
+        "upper": [16.0, 25.0, np.nan, np.nan],
+        "held": [1.0, 1.0, np.nan, np.nan],
+        "coverage": [0.9, 0.8, np.nan, np.nan],
+        "deviance": [0.5, 0.7, 1.0, 2.0],
+        "capture": 0.25,
+    }
+    rest = dict.fromkeys(("ratio", "mae", "concordance", "zeros", "seconds"), 0.0)
+    return Backtest(pd.DataFrame(rows | rest), "D")
+
+
+def test_the_table_has_sums_and_means_of_all_dates(result):
+    words = write_past_dates(result)
+    assert words.rows[0] == ("ours", "2", "30", "30", "0.600", "25%", "85%", "100%")
+    assert words.rows[1][-2:] == ("-", "-")
+    assert "the next 90 days" in words.caption
+
+
+def test_the_figure_has_totals_with_their_intervals_and_what_came(result):
+    observed, ours, other = draw_past_dates(result)["data"]
+    assert observed["y"] == [10.0, 20.0]
+    assert ours["x"] == ["2024-01-01", "2024-04-01"]
+    assert ours["y"] == [12.0, 18.0]
+    assert ours["error_y"]["array"] == [4.0, 7.0]
+    assert ours["error_y"]["arrayminus"] == [4.0, 3.0]
+    assert other["error_y"]["array"] == [0.0, 0.0]
+    assert "<" not in other["name"]
