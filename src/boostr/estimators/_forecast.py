@@ -72,10 +72,13 @@ class Forecaster(FuturePredictor):
         X : array-like or DataFrame of shape (n, p)
             Static features, or a `Panel` of features and sensors.
         y : RecurrentEvents, default=None
-            Histories of the same individuals. None forecasts new individuals.
-        horizon : float or array-like of shape (n,), default=None
-            Length of the time ahead, the same for all or one each; by default as long as
-            the longest follow-up of training.
+            Histories of the same individuals. None forecasts new individuals. Where `X` is
+            a DataFrame from pandas with the ids as index, it may have rows without a
+            history: these are new individuals that begin now.
+        horizon : float, time stamp or array-like of shape (n,), default=None
+            Length of the time ahead, the same for all or one each, or the date up to which
+            is forecast where `y` has dates; by default as long as the longest follow-up of
+            training.
         Z : Trajectories or callable, default=None
             Sensors, for a model that was fitted with them. What they show after `now` is
             not looked at. Sensors that follow from the events, such as the time since the
@@ -121,7 +124,8 @@ class Forecaster(FuturePredictor):
               probability one half, infinite if that is never so, or not within the
               horizon where `Z` is a function; further quantiles as ``next_event_q10`` and
               so on;
-            - ``frailty``: what the history multiplies the prediction by, 1 without one.
+            - ``frailty``: what the history multiplies the prediction by, 1 without one;
+            - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
         --------
