@@ -109,9 +109,10 @@ def test_weight_two_is_the_row_twice(seed):
     )
 
 
-@given(unit=st.floats(1e-3, 1e3), n=st.sampled_from([8, 80, 400]))
-def test_the_unit_of_time_does_not_matter(unit, n):
-    events = ragged_events(np.random.default_rng(n), n)
+@pytest.mark.parametrize("make", [power_law_events, ragged_events])
+@given(unit=st.floats(1e-3, 1e3), n=st.sampled_from([4, 20, 80]))
+def test_the_unit_of_time_does_not_matter(make, unit, n):
+    events = make(np.random.default_rng(n), n)
     other = RecurrentEvents.from_flat(
         unit * events.times,
         events.event_offsets,
