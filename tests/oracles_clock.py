@@ -3,46 +3,41 @@
 import numpy as np
 
 
-def observed(windows, time):
-    """Tell whether a time lies in one of the windows (start, stop]."""
-    return any(start < time <= stop for start, stop in windows)
+def expected_events(clock, events, edges):
+    """Return how many events the clock expects of all individuals between edges."""
+    starts, stops = events.window_start[:, None], events.window_stop[:, None]
+    observed = np.clip(edges, starts, stops)  # the edges, moved into every window
+    return np.diff(clock.read(observed), axis=1).sum(axis=0)
 
 
-def weighted_mean(people, n_rounds):
-    """Return event times, the weighted mean cumulative function and the frailties.
+def rate_between(events, since, until):
+    """Return events over the time under observation, between two times."""
+    windows = zip(events.window_start, events.window_stop, strict=True)
+    exposure = sum(
+        max(min(stop, until) - max(start, since), 0.0) for start, stop in windows
+    )
+    return np.sum((events.times > since) & (events.times <= until)) / exposure
 
-    ``people`` are tuples of windows, events as (time, cost), and a weight.
+
+def nelson_aalen(events):
+    """Return event times and the mean cumulative function after them."""
+    times = np.unique(events.times)
+    rises = [
+        np.sum(events.times == time)
+        / np.sum((events.window_start < time) & (time <= events.window_stop))
+        for time in times
+    ]
+    return times, np.cumsum(rises)
+
+
+def log_log_line(times, rates, counts):
+    """Return slope, level and the slope's standard error of log rates over log times.
+
+    The variance of a log rate is one over its count, or more where rates scatter more.
     """
-    times = sorted({time for _, events, _ in people for time, _ in events})
-    frailty = [1.0] * len(people)
-    seen = [sum(cost for _, cost in events) for _, events, _ in people]
-    weights = [weight for _, _, weight in people]
-    costs = [(w, cost) for _, events, w in people for _, cost in events]
-    unit = sum(w * cost**2 for w, cost in costs) / sum(w * cost for w, cost in costs)
-    for done in range(n_rounds + 1):
-        rises = []
-        for time in times:
-            happened = sum(
-                w * c for _, events, w in people for when, c in events if when == time
-            )
-            at_risk = sum(
-                w * u
-                for (windows, _, w), u in zip(people, frailty, strict=True)
-                if observed(windows, time)
-            )
-            rises.append(happened / at_risk)
-        expected = [
-            sum(
-                rise
-                for time, rise in zip(times, rises, strict=True)
-                if observed(windows, time)
-            )
-            for windows, _, _ in people
-        ]
-        if done < n_rounds:
-            triples = list(zip(weights, seen, expected, strict=True))
-            excess = sum(w * ((n - m) ** 2 - unit * m) for w, n, m in triples)
-            variance = max(excess / sum(w * m**2 for w, _, m in triples), 0.0) / unit
-            frailty = [(1 + variance * n) / (1 + variance * m) for _, n, m in triples]
-    level = np.dot(weights, seen) / np.dot(weights, expected)
-    return times, level * np.cumsum(rises)
+    design = np.column_stack([np.log(times), np.ones(len(times))])
+    information = design.T @ (counts[:, None] * design)
+    slope, level = np.linalg.solve(information, design.T @ (counts * np.log(rates)))
+    rest = np.log(rates) - slope * np.log(times) - level
+    scatter = max(counts @ rest**2 / (len(times) - 2), 1.0)
+    return slope, level, np.sqrt(scatter * np.linalg.inv(information)[0, 0])

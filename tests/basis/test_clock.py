@@ -1,11 +1,13 @@
 import numpy as np
-import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.oracles_clock import weighted_mean
+from tests import oracles_clock
 
-from boostr.basis import CalendarClock, OperationalClock, _clock
-from boostr.data import RecurrentEvents, RiskTable
+from boostr.basis import CalendarClock, OperationalClock
+from boostr.basis._clock import RECENT_EVENTS, fit_fall
+from boostr.data import RecurrentEvents
 
 
 def power_law_events(rng, n=400, scale=0.5, exponent=1.7, end=10.0):
@@ -68,11 +70,6 @@ def test_power_law_data_give_nearly_the_power_law(rng, scale, exponent):
     assert_allclose(clock.read(times), scale * times**exponent, rtol=0.05)
 
 
-def test_beyond_the_data_the_power_law_goes_on(rng):
-    clock = OperationalClock.from_events(power_law_events(rng, 1_500))
-    assert_allclose(clock.read(np.array([20.0])), 0.5 * 20.0**1.7, rtol=0.1)
-
-
 def test_far_beyond_the_data_the_clock_is_finite_and_rises(ragged):
     clock = OperationalClock.from_events(ragged)
     far = clock.read(np.geomspace(10.0, 1e4, 50))
@@ -85,7 +82,7 @@ def test_the_average_individual_has_unit_rate(rng, make):
     events = make(rng, 500)
     clock = OperationalClock.from_events(events)
     exposure = clock.read(events.window_stop) - clock.read(events.window_start)
-    assert_allclose(len(events.times), exposure.sum(), rtol=0.05)
+    assert_allclose(len(events.times), exposure.sum(), rtol=0.01)
 
 
 def test_costs_count(rng):
@@ -99,8 +96,11 @@ def test_costs_count(rng):
     )
 
 
-def test_weight_two_is_the_row_twice(rng, ragged):
-    weights = rng.choice([1.0, 2.0], len(ragged))
+@pytest.mark.parametrize("seed", range(5))
+def test_weight_two_is_the_row_twice(seed):
+    rng = np.random.default_rng(seed)
+    ragged = ragged_events(rng)
+    weights = rng.choice([1.0, 2.0, 3.0], len(ragged))
     repeated = ragged[np.repeat(np.arange(len(ragged)), weights.astype(int))]
     grid = np.linspace(0.0, 12.0, 40)
     assert_allclose(
@@ -109,17 +109,20 @@ def test_weight_two_is_the_row_twice(rng, ragged):
     )
 
 
-def test_the_unit_of_time_does_not_matter(ragged):
-    days = RecurrentEvents.from_flat(
-        24.0 * ragged.times,
-        ragged.event_offsets,
-        start=24.0 * ragged.start,
-        end=24.0 * ragged.end,
+@pytest.mark.parametrize("make", [power_law_events, ragged_events])
+@given(unit=st.floats(1e-3, 1e3), n=st.sampled_from([4, 20, 80]))
+def test_the_unit_of_time_does_not_matter(make, unit, n):
+    events = make(np.random.default_rng(n), n)
+    other = RecurrentEvents.from_flat(
+        unit * events.times,
+        events.event_offsets,
+        start=unit * events.start,
+        end=unit * events.end,
     )
     grid = np.linspace(0.0, 12.0, 40)
     assert_allclose(
-        OperationalClock.from_events(days).read(24.0 * grid),
-        OperationalClock.from_events(ragged).read(grid),
+        OperationalClock.from_events(other).read(unit * grid),
+        OperationalClock.from_events(events).read(grid),
     )
 
 
@@ -149,25 +152,22 @@ def test_events_without_cost_are_no_events():
 
 def test_events_that_cost_nothing_leave_the_clock_as_it_is(rng):
     times = [np.sort(rng.uniform(0.0, 9.0, 4)) for _ in range(30)]
-    costs = [np.where(own < 4.0, 1.0, 0.0) for own in times]
+    costs = [rng.choice([0.0, 1.0], 4) for _ in times]
     with_free = RecurrentEvents.from_lists(times, end=10.0, cost=costs)
-    without = RecurrentEvents.from_lists([own[own < 4.0] for own in times], end=10.0)
+    paid = [own[cost > 0.0] for own, cost in zip(times, costs, strict=True)]
+    without = RecurrentEvents.from_lists(paid, end=10.0)
     grid = np.linspace(0.0, 20.0, 40)
     clocks = [OperationalClock.from_events(events) for events in (with_free, without)]
     assert_allclose(clocks[0].read(grid), clocks[1].read(grid))
 
 
 def test_one_event_makes_a_straight_clock():
-    # Half of the event (of one in four individuals) has happened at its own time.
-    events = RecurrentEvents.from_lists([[2.0], [], [], []], end=5.0)
+    # One event in the 17 units of time that four individuals were observed.
+    events = RecurrentEvents.from_lists([[2.0], [], [], []], end=[5.0, 5.0, 5.0, 2.0])
     clock = OperationalClock.from_events(events)
-    assert_allclose(clock.read(np.array([0.0, 2.0, 4.0])), [0.0, 0.125, 0.25])
-
-
-def test_one_event_gives_one_rate():
-    events = RecurrentEvents.from_lists([[2.0], [], [], []], end=5.0)
-    clock = OperationalClock.from_events(events)
-    assert_allclose(clock.rate(np.array([0.0, 2.0, 4.0])), [0.0625] * 3)
+    times = np.array([0.0, 2.0, 4.0, 5.0, 9.0])
+    assert_allclose(clock.read(times), times / 17.0)
+    assert_allclose(clock.rate(times), np.full(5, 1 / 17))
 
 
 @pytest.mark.parametrize("n_events", [2, 3, 4, 5, 9])
@@ -202,104 +202,180 @@ def test_a_sample_stands_for_many(rng, monkeypatch):
     assert np.array_equal(sampled.read(grid), part.read(grid))
 
 
-def frail_events(rng, n=100, exponent=1.2):
-    """Frailties of variance 1 and staggered ends: 2 * t^exponent for the average."""
-    end = rng.uniform(6.0, 10.0, n)
-    counts = rng.poisson(rng.gamma(1.0, 1.0, n) * 2.0 * end**exponent)
-    times = [
-        stop * rng.random(k) ** (1 / exponent) for stop, k in zip(end, counts, strict=True)
-    ]
-    return RecurrentEvents.from_lists(times, end=end)
+# --- As many events as came
 
 
-def gappy_people(rng, n=14):
-    """Windows with gaps, events with costs, and weights."""
-    people = []
-    for _ in range(n):
-        first = np.sort(rng.uniform(0.0, 10.0, 4))
-        windows = [tuple(first[:2]), tuple(first[2:])]
-        rate = rng.gamma(1.0, 1.0)
-        events = [
-            (rng.uniform(start, stop), rng.uniform(0.5, 2.0))
-            for start, stop in windows
-            for _ in range(rng.poisson(rate * (stop - start)))
-        ]
-        people.append((windows, sorted(events), rng.choice([1.0, 2.5])))
-    return people
+RATES = {
+    "constant": lambda time: np.full_like(time, 0.8),
+    "rising": lambda time: 0.1 * time**1.2,
+    "falling": lambda time: 2.0 * (time + 0.01) ** -0.5,
+    "stepping": lambda time: np.where(time < 5.0, 1.0, 0.4),
+    "swinging": lambda time: 1.0 + 0.9 * np.sin(2.0 * time),
+}
+rates = pytest.mark.parametrize("rate", RATES.values(), ids=RATES)
 
 
-def as_events(people):
-    rows = []
-    for place, (windows, events, _) in enumerate(people):
-        for start, stop in windows:
-            inside = [event for event in events if start < event[0] <= stop]
-            starts = [start, *(time for time, _ in inside)]
-            stops = [*inside, (stop, 0.0)]
-            rows += [
-                (place, begin, time, cost > 0.0, cost)
-                for begin, (time, cost) in zip(starts, stops, strict=True)
-            ]
-    table = pd.DataFrame(rows, columns=["id", "start", "stop", "event", "cost"])
-    return RecurrentEvents.from_start_stop(table, "id", "start", "stop", "event", "cost")
+def staggered_events(rng, rate, n=1_000):
+    """Poisson histories with late entries and ends that few reach, by thinning."""
+    start = rng.uniform(0.0, 3.0, n)
+    end = start + rng.uniform(1.0, 10.0, n)
+    highest = 2.5
+    times = []
+    for first, last in zip(start, end, strict=True):
+        tried = rng.uniform(first, last, rng.poisson(highest * (last - first)))
+        is_event = rng.uniform(0.0, highest, len(tried)) < rate(tried)
+        times.append(np.sort(tried[is_event]))
+    return RecurrentEvents.from_lists(times, end=end, start=start)
 
 
-@pytest.fixture(params=range(3))
-def gappy(request):
-    return gappy_people(np.random.default_rng(request.param))
+def tenths_of(events):
+    return np.linspace(events.window_start.min(), events.window_stop.max(), 11)
 
 
-def test_individuals_count_as_their_own_histories_say(gappy):
-    weights = np.array([weight for _, _, weight in gappy])
-    found = _clock._pool(as_events(gappy), weights)
-    known = weighted_mean(gappy, _clock._N_ROUNDS)
-    assert_allclose(found, known, rtol=1e-9)
+@rates
+@pytest.mark.parametrize("seed", range(2))
+def test_in_every_tenth_of_time_as_many_events_are_expected_as_came(rate, seed):
+    events = staggered_events(np.random.default_rng(seed), rate)
+    edges, clock = tenths_of(events), OperationalClock.from_events(events)
+    expected = oracles_clock.expected_events(clock, events, edges)
+    came = np.histogram(events.times, edges)[0]
+    # Too few for a rate of their own share that of the last ones before.
+    while came[-1] < RECENT_EVENTS:
+        came, expected = (np.append(x[:-2], x[-2:].sum()) for x in (came, expected))
+    assert np.all(np.abs(expected - came) <= np.maximum(0.05 * came, 2.0 * came**0.5))
+    assert np.median(np.abs(expected / came - 1.0)) < 0.01
 
 
-def test_frailties_change_nothing_where_all_are_observed_alike(rng, monkeypatch):
-    events = power_law_events(rng, 60)
-    grid = np.linspace(0.0, 20.0, 50)
-    weighed = OperationalClock.from_events(events).read(grid)
-    monkeypatch.setattr(_clock, "_weigh", None)  # would fail if it was called
-    assert np.array_equal(OperationalClock.from_events(events).read(grid), weighed)
+def test_where_all_are_observed_alike_tenths_end_at_the_mean_count(rng):
+    events = power_law_events(rng, 200)
+    edges = tenths_of(events)
+    mean = np.searchsorted(np.sort(events.times), edges) / len(events)
+    assert_allclose(OperationalClock.from_events(events).read(edges), mean, rtol=1e-6)
 
 
-def test_weights_make_the_continuation_surer(monkeypatch):
-    ahead = lambda clock: clock.read(np.array([13.0])) / clock.read(np.array([8.0]))  # noqa: E731
-    fleets = [frail_events(np.random.default_rng(seed)) for seed in range(20)]
-    weighed = [ahead(OperationalClock.from_events(fleet)) for fleet in fleets]
-    monkeypatch.setattr(_clock, "_pool", _plain_mean)
-    straight = [ahead(OperationalClock.from_events(fleet)) for fleet in fleets]
-    truth = (13.0 / 8.0) ** 1.2
-    errors = [np.sqrt(np.mean((np.array(x) - truth) ** 2)) for x in (weighed, straight)]
-    assert errors[0] < 0.7 * errors[1]
+def test_a_constant_rate_makes_a_straight_clock(rng):
+    events = staggered_events(rng, RATES["constant"], 4_000)
+    clock = OperationalClock.from_events(events)
+    times = np.linspace(1.0, 30.0, 59)
+    assert_allclose(clock.read(times), 0.8 * times, rtol=0.05)
+    assert clock.last_slope == 1.0
 
 
-def _plain_mean(events, weights):
-    table = RiskTable.from_events(events, weights)
-    return table.times, np.cumsum(table.totals(table.cost) / table.at_risk())
+def test_the_clock_follows_the_mean_cumulative_function(ragged):
+    clock = OperationalClock.from_events(ragged)
+    times, mean = oracles_clock.nelson_aalen(ragged)
+    off = np.abs(clock.read(times) - mean)
+    assert off.max() < 2.0 * np.sqrt(mean[-1] / len(ragged))
 
 
-def test_the_mean_is_found_where_courses_differ(rng):
-    # Half of the individuals slow down and half wear: no frailty is the same all the time.
-    n = 3_000
-    exponent = np.where(rng.random(n) < 0.5, 0.6, 1.8)
-    end = rng.uniform(2.0, 10.0, n)
-    counts = rng.poisson(4.0 * (end / 10.0) ** exponent)
-    times = [
-        stop * rng.random(k) ** (1.0 / a)
-        for stop, k, a in zip(end, counts, exponent, strict=True)
-    ]
-    events = RecurrentEvents.from_lists(times, end=end)
-    _, weighed = _clock._pool(events, np.ones(n))
-    _, plain = _plain_mean(events, np.ones(n))
-    assert np.max(np.abs(weighed / plain - 1.0)) > 1e-4  # weights were not all one
-    assert_allclose(weighed, plain, rtol=0.02)
+# --- At the ends of stretches, and after the end of follow-up
 
 
-def test_where_observation_stops_because_of_events_everybody_counts_alike(rng):
-    # Everybody leaves with the third event: who is left is no sample of all.
-    waits = rng.exponential(rng.gamma(2.0, 1.0, (60, 1)), (60, 3))
-    times = np.cumsum(waits, axis=1)
-    events = RecurrentEvents.from_lists(list(times), end=times[:, -1])
-    _, mean = _clock._pool(events, np.ones(60))
-    assert_allclose(mean, _plain_mean(events, np.ones(60))[1])
+NEARBY = (1.0 - 1e-7, 1.0, 1.0 + 1e-7)
+
+
+@rates
+def test_the_rate_goes_on_where_it_ends(rate, rng):
+    events = staggered_events(rng, rate, 200)
+    clock = OperationalClock.from_events(events)
+    end = events.window_stop.max()
+    before, after = clock.rate(end * np.array([1.0 - 1e-9, 1.0 + 1e-9]))
+    assert_allclose(before, after, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12, 40])
+@pytest.mark.parametrize("seed", range(4))
+def test_rates_are_positive_and_continuous_at_every_knot(n, seed):
+    events = staggered_events(np.random.default_rng(seed), RATES["constant"], n)
+    clock = OperationalClock.from_events(events)
+    knots = np.exp(clock.log_times)
+    below, at, above = (clock.rate(clock.origin + knots * by) for by in NEARBY)
+    assert at.min() > 0.0
+    assert_allclose(below, above, rtol=1e-3)
+    assert_allclose(at, above, rtol=1e-3)
+
+
+def test_rates_are_positive_where_the_last_events_are_long_ago(rng):
+    times = [np.sort(rng.uniform(0.0, 2.0, 3)) for _ in range(200)]
+    events = RecurrentEvents.from_lists(times, end=10.0)
+    clock = OperationalClock.from_events(events)
+    rate = clock.rate(np.linspace(0.01, 30.0, 1_000))
+    assert rate.min() > 0.0
+    assert rate[-1] < 0.1 * rate[0]
+
+
+@pytest.mark.parametrize(("exponent", "goes_on"), [(0.5, 0.5), (1.0, 1.0), (1.8, 1.0)])
+def test_a_fall_goes_on_and_a_rise_does_not(rng, exponent, goes_on):
+    events = power_law_events(rng, 1_500, 2.0, exponent)
+    clock = OperationalClock.from_events(events)
+    rate = clock.rate(np.array([10.0, 20.0, 40.0]))
+    assert_allclose(rate / rate[0], np.array([1.0, 2.0, 4.0]) ** (goes_on - 1.0), rtol=0.1)
+
+
+def test_the_recent_rate_is_that_of_events_over_exposure(rng):
+    events = staggered_events(rng, RATES["rising"], 1_000)
+    clock = OperationalClock.from_events(events)
+    since, end = tenths_of(events)[-2:]
+    rate = oracles_clock.rate_between(events, since, end)
+    assert_allclose(clock.last_rate, rate)
+    assert_allclose(clock.rate(np.array([2.0 * end])), rate)
+
+
+def test_at_least_some_events_tell_the_recent_rate(rng):
+    times = np.sort(rng.uniform(0.0, 8.0, 100))
+    events = RecurrentEvents.from_lists([[time] for time in times], end=10.0)
+    clock = OperationalClock.from_events(events)
+    since = times[-RECENT_EVENTS - 1]
+    assert_allclose(clock.last_rate, oracles_clock.rate_between(events, since, 10.0))
+
+
+def test_clocks_of_old_model_files_go_on_as_one_power_law():
+    clock = OperationalClock(1.0, np.log([2.0, 5.0]), np.log([0.5, 3.0]), 1.2, 1.7)
+    times = np.array([6.5, 12.0, 100.0])
+    expected = 3.0 * ((times - 1.0) / 5.0) ** 1.7
+    assert_allclose(clock.read(times), expected)
+    assert_allclose(clock.rate(times), 1.7 * expected / (times - 1.0))
+
+
+EDGES = np.linspace(2.0, 10.0, 9)
+MIDDLE = 0.5 * (EDGES[1:] + EDGES[:-1])
+MANY = np.full(8, 500.0)
+
+
+@pytest.mark.parametrize("slope", [-0.2, -0.5, -0.8])
+def test_the_exponent_of_a_falling_power_law_is_found(slope):
+    found = fit_fall(EDGES, 3.0 * MIDDLE**slope, MANY)
+    assert_allclose(found, (slope, 3.0 * 10.0**slope))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_falls_are_those_of_weighted_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    rates = MIDDLE**-0.7 * rng.uniform(0.8, 1.2, 8)
+    counts = rng.uniform(0.0, 900.0, 8)
+    slope, level, error = oracles_clock.log_log_line(MIDDLE, rates, counts)
+    found = fit_fall(EDGES, rates, counts)
+    if slope > -2.0 * error:
+        assert found is None
+    else:
+        assert_allclose(found[0], max(slope, -0.9))
+        assert_allclose(found[1], np.exp(level + slope * np.log(10.0)))
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.4, 2.0])
+def test_rates_that_rise_or_stay_do_not_fall(slope):
+    assert fit_fall(EDGES, MIDDLE**slope, MANY) is None
+
+
+def test_few_events_do_not_tell_a_fall():
+    assert fit_fall(EDGES, MIDDLE**-0.5, np.full(8, 2.0)) is None
+
+
+def test_cells_without_events_do_not_tell_a_fall():
+    counts = np.where(np.arange(8) < 2, 500.0, 0.0)
+    assert fit_fall(EDGES, MIDDLE**-0.5, counts) is None
+
+
+def test_a_fall_is_never_so_steep_that_the_count_stops():
+    slope, _ = fit_fall(EDGES, MIDDLE**-3.0, MANY)
+    assert slope == -0.9

@@ -145,6 +145,13 @@ def test_a_plan_without_the_season_is_not_needed(winters):
         assert_array_equal(np.asarray(by_hand), np.asarray(by_itself))
 
 
+def test_new_individuals_beside_old_ones_see_the_same_season(winters):
+    model, X, y, season = winters
+    more = pd.concat([X, X.iloc[:1].set_axis([len(X)])])
+    table = model.forecast(more, y, 60.0, season, own_history=False).set_index("id")
+    assert table["expected"][len(X)] == pytest.approx(table["expected"][0], rel=1e-9)
+
+
 def test_seasons_beside_event_sensors_go_on_in_drawn_futures(winters):
     _, X, y, season = winters
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._typing import FloatArray
+from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, RiskTable
 from boostr.data._exposure import exposed_windows
 
@@ -35,6 +35,7 @@ _N_ROUNDS = 3  # of balancing what is expected and what came
 _N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
 _STEPS = (0.5, 2.0)  # factors of one round
 _ROUNDING = 1e-9  # of times
+_STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
 _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
 
@@ -131,10 +132,11 @@ class OperationalClock:
         last_slope: float,
         last_rate: float | None,
     ) -> OperationalClock:
-        """Return the clock through some knots."""
-        first = 1.0
-        if len(log_times) > 1:
-            first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
+        """Return the clock through some knots; through one it is straight, and stays so."""
+        if len(log_times) == 1:
+            rate = float(np.exp(log_counts[0] - log_times[0]))
+            return cls(origin, log_times, log_counts, 1.0, 1.0, rate)
+        first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
         first = float(np.clip(first, *_FIRST_SLOPES))
         return cls(origin, log_times, log_counts, first, last_slope, last_rate)
 
@@ -185,14 +187,16 @@ class OperationalClock:
         return np.where(log_time < self.log_times[0], below, middle)
 
     def _interpolate(self) -> Any:
-        """Return the monotone cubic, which ends with the rate that goes on."""
+        """Return the monotone cubic, which begins and ends with the rates around it."""
         smooth = scipy.interpolate.PchipInterpolator(self.log_times, self.log_counts)
         if self.last_rate is None:
             return smooth
         slopes = smooth(self.log_times, 1)
-        secant = np.diff(self.log_counts[-2:]) / np.diff(self.log_times[-2:])
+        secants = np.diff(self.log_counts) / np.diff(self.log_times)
         end = self.end_rate / np.exp(self.log_counts[-1])
-        slopes[-1] = min(end, 3.0 * float(secant[0]))  # steeper ones might not be monotone
+        # Steeper ones might not be monotone.
+        slopes[0] = min(self.first_slope, _STEEPEST_END * secants[0])
+        slopes[-1] = min(end, _STEEPEST_END * secants[-1])
         return scipy.interpolate.CubicHermiteSpline(self.log_times, self.log_counts, slopes)
 
 
@@ -208,11 +212,11 @@ class PooledHistories:
         self.end = float(events.window_stop.max()) - origin
         self._enter = _Ramp(windows.start - origin, amounts)
         self._leave = _Ramp(windows.stop - origin, amounts)
-        order = np.argsort(events.times, kind="stable")
-        self._times = events.times[order] - origin
-        numbers = weights[events.event_owner][order] * (events.costs[order] > 0.0)
-        self._numbers = np.concatenate([[0.0], np.cumsum(numbers)])
-        self._costs = np.concatenate([[0.0], np.cumsum(numbers * events.costs[order])])
+        some = events.costs > 0.0
+        numbers, costs = weights[events.event_owner[some]], events.costs[some]
+        self._times, place = np.unique(events.times[some] - origin, return_inverse=True)
+        self._numbers = _sum_up(place, numbers)
+        self._costs = _sum_up(place, numbers * costs)
 
     def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return numbers and costs of events between edges."""
@@ -305,6 +309,11 @@ class _Ramp:
         return np.asarray(self._weight[places] * times - self._moment[places])
 
 
+def _sum_up(place: PositionArray, values: FloatArray) -> FloatArray:
+    """Return the sums of values up to each place, from before the first one on."""
+    return np.concatenate([[0.0], np.cumsum(np.bincount(place, values))])
+
+
 def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
     """Return ratios, or a number where nothing is to be divided by."""
     return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0.0)
@@ -323,7 +332,7 @@ def _place_knots(
     ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
     tenths = np.arange(1, _N_TENTHS) * pooled.end / _N_TENTHS
     at = np.union1d(times[ranks], tenths)
-    at = at[at <= since]
+    at = at[at <= since * (1.0 + _ROUNDING)]
     # The middle of the jump: half of an event has happened at its own time.
     padded = np.concatenate([[0.0], mean])
     counts = 0.5 * (

@@ -73,10 +73,13 @@ class Forecaster(FuturePredictor):
         X : array-like or DataFrame of shape (n, p)
             Static features, or a `Panel` of features and sensors.
         y : RecurrentEvents, default=None
-            Histories of the same individuals. None forecasts new individuals.
-        horizon : float or array-like of shape (n,), default=None
-            Length of the time ahead, the same for all or one each; by default as long as
-            the longest follow-up of training.
+            Histories of the same individuals. None forecasts new individuals. Where `X` is
+            a DataFrame from pandas with the ids as index, it may have rows without a
+            history: these are new individuals that begin now.
+        horizon : float, time stamp or array-like of shape (n,), default=None
+            Length of the time ahead, the same for all or one each, or the date up to which
+            is forecast where `y` has dates; by default as long as the longest follow-up of
+            training.
         Z : Trajectories, SharedSensors or callable, default=None
             Sensors, for a model that was fitted with them. What they show after `now` is
             not looked at, but for sensors that are known ahead, such as the season, which
@@ -124,7 +127,8 @@ class Forecaster(FuturePredictor):
               horizon where `Z` is a function, or not within the longer of horizon and
               longest follow-up of training where sensors are known ahead; further
               quantiles as ``next_event_q10`` and so on;
-            - ``frailty``: what the history multiplies the prediction by, 1 without one.
+            - ``frailty``: what the history multiplies the prediction by, 1 without one;
+            - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
         --------

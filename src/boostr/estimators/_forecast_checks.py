@@ -9,6 +9,10 @@ import numpy as np
 
 from boostr._forecasting.counts import conformal_level
 from boostr._typing import FloatArray
+from boostr._validation import first_few
+from boostr.data import RecurrentEvents
+from boostr.data._clip import read_times
+from boostr.estimators._checks import check_spread
 from boostr.estimators._forecast_results import ForecastCalibration
 from boostr.exceptions import InvalidParameterError
 
@@ -18,6 +22,7 @@ __all__ = [
     "check_share",
     "check_whole",
     "interval_level",
+    "read_lengths",
     "refuse_function",
 ]
 
@@ -77,6 +82,29 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
             "intervals='frailty'."
         )
     return found
+
+
+def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> FloatArray:
+    """Return how long is forecast for each individual: a length, or up to a date."""
+    is_number = np.asarray(horizon).dtype.kind in "fiu"
+    if is_number or y is None:
+        lengths = check_spread(horizon, n, "horizon")
+        wrong = ~(lengths > 0.0)
+        if wrong.any():
+            raise InvalidParameterError(
+                f"`horizon` must be above zero, but it is {horizon!r}."
+            )
+        return lengths
+    present = y.end if now is None else read_times(y, now, "now")
+    lengths = read_times(y, horizon, "horizon") - present
+    wrong = ~(lengths > 0.0)
+    if wrong.any():
+        raise InvalidParameterError(
+            f"`horizon` must be later than the present of all individuals, but {horizon!r} "
+            f"is not for {wrong.sum()} of {n} (ids {first_few(y.ids[wrong])}).\n\n"
+            "Hint: a later date, or leave these individuals out."
+        )
+    return lengths
 
 
 def check_calibration(

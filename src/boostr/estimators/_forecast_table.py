@@ -12,12 +12,14 @@ from boostr._typing import AnyArray, FloatArray
 from boostr._validation import first_few
 from boostr.data import Panel
 from boostr.data._frames import make_table
-from boostr.data._origins import as_moments
+from boostr.data._origins import as_moments, find_origins
 from boostr.estimators._forecast_results import FleetForecast
 from boostr.estimators._outlook import Present
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["make_forecast_table", "make_group_table", "read_labels"]
+
+_LONGEST_WAIT = 1000.0  # times the longest follow-up: later dates may not be dates at all
 
 
 def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
@@ -30,7 +32,22 @@ def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArr
         "now": _moments(present)[order],
     }
     table |= {name: values[order] for name, values in columns.items()}
+    moments = _next_moments(present, columns["next_event_median"])
+    if moments is not None:
+        table["next_event_date"] = moments[order]
     return make_table(table, _backend(X.X if isinstance(X, Panel) else X))
+
+
+def _next_moments(present: Present, waits: FloatArray) -> AnyArray | None:
+    """Return the dates of next events, where histories have dates; none if infinite."""
+    target = present.target
+    if target is None or find_origins(target) is None:
+        return None
+    is_known = np.isfinite(waits) & (waits < _LONGEST_WAIT * float(target.end.max()))
+    times = np.where(is_known, present.now + waits, 0.0)
+    moments = as_moments(target, slice(None), times).copy()
+    moments[~is_known] = np.datetime64("NaT")
+    return moments
 
 
 def _moments(present: Present) -> AnyArray:

@@ -10,15 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
-from boostr.estimators._checks import check_length, check_spread, check_times
+from boostr.estimators._checks import check_length, check_times
 from boostr.estimators._forecast_band import make_band
 from boostr.estimators._forecast_checks import (
     check_level,
     check_whole,
+    read_lengths,
     refuse_function,
 )
 from boostr.estimators._forecast_results import CurveBand, ForecastCalibration
 from boostr.estimators._frailty import score_windows
+from boostr.estimators._newcomers import add_newcomers
 from boostr.estimators._out_of_fold import OutOfFoldPredictor
 from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
@@ -207,12 +209,9 @@ class FuturePredictor(OutOfFoldPredictor):
         exposure: Any = None,
     ) -> tuple[Present, FloatArray]:
         """Return who is asked about, and until when."""
+        y = add_newcomers(X, y, now)
         length = self.horizon_ if horizon is None else horizon
-        lengths = check_spread(length, len(X), "horizon")
-        if not np.all(lengths > 0.0):
-            raise InvalidParameterError(
-                f"`horizon` must be above zero, but it is {horizon!r}."
-            )
+        lengths = read_lengths(length, y, now, len(X))
         reach = np.maximum(lengths, self.horizon_)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
