@@ -14,6 +14,7 @@ __all__ = [
     "InvalidParameterError",
     "InvalidSensorsError",
     "MissingDependencyError",
+    "SeasonWarning",
     "SensorRangeWarning",
     "SensorTypeError",
     "TargetTypeError",
@@ -67,6 +68,10 @@ class InterruptedFitError(KeyboardInterrupt):
 
     Not a ``BoostrError``: whoever catches errors must not catch the user's wish to stop.
     """
+
+
+class SeasonWarning(UserWarning):
+    """A season is left out, because too little of it was seen."""
 
 
 class SensorRangeWarning(UserWarning):

@@ -128,6 +128,9 @@ def fit_pace(
         counted = (weights * frailty)[pieces.owner] * rises * factors[stretch]
         ratio = (came + _PRIOR) / (sum_by_owner(stretch, counted, k) + _PRIOR)
         factors = factors * np.clip(ratio, *_STEPS)
+    if isinstance(clock, OperationalClock) and clock.is_power_law:
+        # What a stretch shows beside the power law is for the sensors to explain.
+        return PacedClock(clock, replace(pace, factors=factors)), variance
     since = _find_recent(events.times[amounts > 0.0], pace.begins[0], end)
     late = pieces.after(since)
     recent = float(weighted[events.times > since].sum()) + _PRIOR

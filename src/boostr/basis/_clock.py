@@ -18,6 +18,7 @@ __all__ = [
     "CalendarClock",
     "Clock",
     "OperationalClock",
+    "PooledHistories",
     "fit_fall",
 ]
 
@@ -93,7 +94,7 @@ class OperationalClock:
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
-        pooled = _PooledHistories(events, weights, origin)
+        pooled = PooledHistories(events, weights, origin)
         since, rate = pooled.recent()
         knots = _place_knots(times - origin, mean, since, pooled, rate)
         slope, rate = pooled.fall() or (0.0, rate)
@@ -103,6 +104,24 @@ class OperationalClock:
                 origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
             )
         return clock
+
+    @classmethod
+    def power_law(
+        cls, events: RecurrentEvents, weights: FloatArray, origin: float, exponent: float
+    ) -> OperationalClock:
+        """Return a power of time by which as many events as came are expected in all."""
+        windows = exposed_windows(events)
+        end = float(events.window_stop.max()) - origin
+        start, stop = ((at - origin) / end for at in (windows.start, windows.stop))
+        passed = windows.factor * (stop**exponent - start**exponent)
+        count = weights[events.event_owner] @ events.costs
+        count /= weights[windows.owner] @ passed
+        return cls(origin, np.log([end]), np.log([count]), exponent, exponent)
+
+    @property
+    def is_power_law(self) -> bool:
+        """Whether the clock is one power of time, after the end of follow-up as well."""
+        return len(self.log_times) == 1 and self.last_rate is None
 
     @classmethod
     def _through(
@@ -184,7 +203,7 @@ class OperationalClock:
 Clock = CalendarClock | OperationalClock
 
 
-class _PooledHistories:
+class PooledHistories:
     """Events and time under observation of all individuals together."""
 
     def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
@@ -301,7 +320,7 @@ def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArra
 
 
 def _place_knots(
-    times: FloatArray, mean: FloatArray, since: float, pooled: _PooledHistories, rate: float
+    times: FloatArray, mean: FloatArray, since: float, pooled: PooledHistories, rate: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return log times and log counts of knots.
 

@@ -21,6 +21,7 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning import Backtest
 from boostr.tuning import backtest as run_backtest
@@ -53,6 +54,8 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     horizon: Annotated[float, typer.Option(help="Length of the forecasts.")],
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
+    season: options.Seasons = None,
     as_of: Annotated[
         list[str] | None,
         typer.Option(metavar="TIME", help="Past time of forecasts; may be repeated."),
@@ -131,8 +134,12 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
         origin=origin,
     )
     fleet = read_fleet(
-        FleetFiles(events=events, static=static, sensors=sensors, given=given)
+        FleetFiles(
+            events=events, static=static, sensors=sensors, shared=shared, given=given
+        )
     )
+    if season is not None:
+        fleet = fleet.add_seasons(season)
     if time_scales:
         models |= _other_time_scale(model, fleet)
     result = run_backtest(
@@ -179,7 +186,8 @@ def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
         )
     is_age = fleet.y.origins is not None
     other = fleet.y.in_calendar_time() if is_age else fleet.y.in_age()
-    sensors = () if fleet.Z is None else (fleet.Z.to_time_scale(fleet.y, other),)
+    Z = spread_shared(fleet.Z, fleet.y, len(fleet.y))
+    sensors = () if Z is None else (Z.to_time_scale(fleet.y, other),)
     name = "calendar time" if is_age else "age"
     return {f"BoostR, {name}": (model, other, *sensors)}
 

@@ -15,6 +15,7 @@ from boostr.cli._output import print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
 from boostr.data import Panel
 from boostr.estimators import BoostR
+from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance
@@ -52,6 +53,7 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
     *,
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +99,9 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
         unit=unit,
         origin=origin,
     )
-    files = FleetFiles(events=events, static=static, sensors=sensors, given=given)
+    files = FleetFiles(
+        events=events, static=static, sensors=sensors, shared=shared, given=given
+    )
     fleet = read_fleet(files, Known.of(fitted))
     if as_of is None:
         found = judge_histories(fitted, fleet)
@@ -114,7 +118,9 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
 def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
     """Return how predictions for whole histories fit what was observed."""
     y = fleet.y
-    table = fleet.X if fleet.Z is None else Panel(fleet.X, fleet.Z)
+    last = np.maximum(y.end, model.horizon_)
+    Z = spread_shared(fleet.Z, y, len(y), until=last)
+    table = fleet.X if Z is None else Panel(fleet.X, Z)
     expected = predict_observed(model, table, y, -np.inf, np.inf)
     risk = predict_by(model, table, y, None)
     return {

@@ -36,6 +36,8 @@ def fit(  # noqa: PLR0913 - every option is a parameter
     ],
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
+    season: options.Seasons = None,
     id: options.IdColumn = None,
     time: options.TimeColumn = None,
     event: options.EventColumn = None,
@@ -98,10 +100,14 @@ def fit(  # noqa: PLR0913 - every option is a parameter
         origin=origin,
     )
     fleet = read_fleet(
-        FleetFiles(events=events, static=static, sensors=sensors, given=given)
+        FleetFiles(
+            events=events, static=static, sensors=sensors, shared=shared, given=given
+        )
     )
     if until is not None:
         fleet = _know_until(fleet, until)
+    if season is not None:
+        fleet = fleet.add_seasons(season)
     began = clock.perf_counter()
     train(model, fleet, out, checkpoint)
     _report(model, fleet, out, clock.perf_counter() - began, as_json=json)

@@ -37,6 +37,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     *,
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
     future: Annotated[
         Path | None,
         typer.Option(
@@ -98,7 +99,12 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         origin=origin,
     )
     files = FleetFiles(
-        events=events, static=static, sensors=sensors, future=future, given=given
+        events=events,
+        static=static,
+        sensors=sensors,
+        shared=shared,
+        future=future,
+        given=given,
     )
     fleet = read_fleet(files, Known.of(fitted))
     asked = {

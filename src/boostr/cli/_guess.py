@@ -17,6 +17,7 @@ __all__ = [
     "guess_event_columns",
     "guess_id",
     "guess_sample_columns",
+    "guess_time",
 ]
 
 
@@ -143,6 +144,14 @@ def guess_sample_columns(
     if "time" not in roles:
         roles["time"] = columns.need("time", _TIME, could_be_times, roles)
     return SampleColumns(**roles)
+
+
+def guess_time(file: TableFile, given: Mapping[str, str | None], like: EventColumns) -> str:
+    """Find the time of a table of sensors that all share, first by the events' name."""
+    for name in (given.get("time"), like.time or like.stop):
+        if name and name in file.names:
+            return name
+    return _Columns(file).need("time", _TIME, could_be_times, {})
 
 
 def guess_id(file: TableFile, like: EventColumns) -> str:

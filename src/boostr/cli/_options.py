@@ -19,7 +19,9 @@ __all__ = [
     "Level",
     "ModelFile",
     "Origin",
+    "Seasons",
     "SensorsFile",
+    "SharedFile",
     "StartColumn",
     "StaticFile",
     "StopColumn",
@@ -46,6 +48,22 @@ StaticFile = Annotated[
 SensorsFile = Annotated[
     Path | None,
     typer.Option("--sensors", metavar="FILE", help="Sensors, one row per sample."),
+]
+SharedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--shared",
+        metavar="FILE",
+        help="Sensors that all share, such as the weather: one row per time, without ids.",
+    ),
+]
+Seasons = Annotated[
+    str | None,
+    typer.Option(
+        "--season",
+        metavar="NAMES",
+        help="Seasons as sensors, such as month,weekday; where two cycles were seen.",
+    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id", metavar="COL", help="Column of ids, in all tables.")

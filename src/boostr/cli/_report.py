@@ -29,6 +29,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
     *,
     static: options.StaticFile = None,
     sensors: options.SensorsFile = None,
+    shared: options.SharedFile = None,
     future: Annotated[
         Path | None,
         typer.Option(
@@ -81,7 +82,12 @@ def report(  # noqa: PLR0913 - every option is a parameter
         origin=origin,
     )
     files = FleetFiles(
-        events=events, static=static, sensors=sensors, future=future, given=given
+        events=events,
+        static=static,
+        sensors=sensors,
+        shared=shared,
+        future=future,
+        given=given,
     )
     fleet = read_fleet(files, Known.of(fitted))
     page = fleet_report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +13,11 @@ import numpy as np
 from boostr._validation import first_few
 from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
-from boostr.cli._guess import guess_id, guess_sample_columns
+from boostr.cli._guess import guess_id, guess_sample_columns, guess_time
 from boostr.cli._matching import as_keys, check_same
 from boostr.cli._moments import is_date, read_moments
 from boostr.cli._output import say
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.data._origins import counts_from_elsewhere, name_origin
 from boostr.data._times import INDIVIDUAL
 from boostr.estimators._exposure import had_exposure
@@ -43,6 +43,7 @@ class FleetFiles:
     events: Path
     static: Path | None = None
     sensors: Path | None = None
+    shared: Path | None = None
     future: Path | None = None
     given: Reading  # id, time, event, start, stop, cost, unit, origin
 
@@ -82,6 +83,13 @@ class Known:
             has_exposure=had_exposure(model),
         )
 
+    def without(self, names: Sequence[str]) -> Known:
+        """Return what the model needs beside some sensors."""
+        if self.sensors is None:
+            return self
+        rest = {name: kind for name, kind in self.sensors.items() if name not in names}
+        return replace(self, sensors=rest)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fleet:
@@ -89,9 +97,19 @@ class Fleet:
 
     X: Any  # a table of polars, or an array without columns
     y: RecurrentEvents
-    Z: Trajectories | None
+    Z: Trajectories | SharedSensors | None
     future: Trajectories | None
     reading: Reading
+
+    def add_seasons(self, names: str) -> Fleet:
+        """Return the fleet with seasons beside the sensors, as far as they were seen."""
+        asked = [name.strip() for name in names.split(",")]
+        season = Trajectories.seasonal(self.y, asked)
+        if not season.names:
+            return self
+        found = {"season": ",".join(season.names), "resolution": str(season.resolution)}
+        reading = self.reading | found
+        return replace(self, Z=_merge(self.Z, season), reading=reading)
 
     def take(self, rows: Any, y: RecurrentEvents | None = None) -> Fleet:
         """Return some of the individuals, with other histories if wanted."""
@@ -125,6 +143,10 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     if known is not None:
         _check_clock(histories, known, files.given)
         _check_costs(histories, known)
+    shared = _read_shared(files.shared, files.given, histories, known)
+    season = None if known is None else _restore_seasons(histories.y, known.reading)
+    if known is not None:
+        known = known.without([*_names(shared), *_names(season)])
         _check_complete(files, known)
     asked = _find_exposure(files, known)
     X: Any = np.empty((len(histories.y), 0))
@@ -133,19 +155,21 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
         X, exposure = _read_static(files.static, histories, known, asked)
         y = y if exposure is None else y.with_exposure(exposure)
     is_sensor = asked is not None and y.exposure is None
-    Z, future = (
+    has_own = known is None or known.sensors != {} or is_sensor
+    own, future = (
         None
-        if path is None
+        if path is None or not has_own
         else _read_samples(
             path, files.given, histories, known, is_plan, asked if is_sensor else None
         )
         for path, is_plan in ((files.sensors, False), (files.future, True))
     )
     if asked is not None and is_sensor:
-        y = y.with_exposure(_follow(Z, future, asked, y))
-        Z, future = _drop(Z, asked), _drop(future, asked)
+        y = y.with_exposure(_follow(own, future, asked, y))
+        own, future = _drop(own, asked), _drop(future, asked)
     if asked is not None:
         reading = reading | {"exposure": asked}
+    Z = _merge(_merge(own, shared), season)
     return Fleet(X=X, y=y, Z=Z, future=future, reading=reading)
 
 
@@ -259,7 +283,7 @@ def _check_complete(files: FleetFiles, known: Known) -> None:
     """Refuse to go on without files that the model needs."""
     needed = (
         ("features", "--static", known.features, files.static),
-        ("sensors", "--sensors", known.sensors, files.sensors),
+        ("sensors", "--sensors FILE, or --shared", known.sensors, files.sensors),
     )
     for what, option, names, path in needed:
         if names and path is None:
@@ -383,6 +407,47 @@ def _read_samples(
     return Trajectories.from_long(
         table, columns.id, columns.time, names, ids=y.ids, unit=y.time_unit, origin=origin
     )
+
+
+def _read_shared(
+    path: Path | None, given: Reading, histories: Histories, known: Known | None
+) -> SharedSensors | None:
+    """Return the sensors that all share; of those that a model needs, if it is known."""
+    if path is None:
+        return None
+    file = open_table(path, "shared sensors")
+    time = guess_time(file, given, histories.columns)
+    names = [name for name in file.names if name != time]
+    as_text: list[str] = []
+    if known is None or known.sensors is None:
+        say(f"{path.name}: took `{time}` for the time, {list_names(names)} for sensors")
+    else:
+        names = [name for name in names if name in known.sensors]
+        as_text = [name for name in names if known.sensors[name]]
+        if not names:
+            return None
+    table = file.read([time, *names], as_text=as_text)
+    times = read_moments(table[time])
+    _check_times(times, file, histories)
+    return Trajectories.shared(table.with_columns(times), time, names)
+
+
+def _restore_seasons(y: RecurrentEvents, reading: Reading) -> SharedSensors | None:
+    """Return the seasons that a model was fitted with, for other histories."""
+    names = reading.get("season")
+    if not names:
+        return None
+    season = Trajectories.seasonal(y, names.split(","), min_cycles=0)
+    return replace(season, resolution=int(reading.get("resolution") or 0))
+
+
+def _merge(one: Any, other: SharedSensors | None) -> Any:
+    """Return sensors of two sources, of which there may be none."""
+    return one if other is None else other if one is None else one.merge(other)
+
+
+def _names(sensors: SharedSensors | None) -> tuple[str, ...]:
+    return () if sensors is None else sensors.names
 
 
 def _check_times(times: Any, file: TableFile, histories: Histories) -> None:

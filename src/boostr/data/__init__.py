@@ -5,6 +5,7 @@ from boostr.data._panel import Panel
 from boostr.data._risk import RiskTable
 from boostr.data._scan_events import ScannedEvents
 from boostr.data._scan_trajectories import ScannedTrajectories
+from boostr.data._shared import SharedSensors
 from boostr.data._target import check_target
 from boostr.data._trajectories import Trajectories
 
@@ -14,6 +15,7 @@ __all__ = [
     "RiskTable",
     "ScannedEvents",
     "ScannedTrajectories",
+    "SharedSensors",
     "Trajectories",
     "check_target",
 ]

@@ -45,15 +45,26 @@ def clip(
     return part, rows
 
 
-def clip_sensors(sensors: Trajectories, stop: FloatArray) -> Trajectories:
-    """Return the samples that were taken up to a time, one for each individual."""
+def clip_sensors(
+    sensors: Trajectories, stop: FloatArray, future: Trajectories | None = None
+) -> Trajectories:
+    """Return the samples that were taken up to a time, one for each individual.
+
+    Then follow those of a planned future, and of sensors that are known ahead.
+    """
     owner = owners_of(sensors.offsets)
     is_known = sensors.times <= stop[owner]
-    return sensors._with(
+    past = sensors._with(
         times=sensors.times[is_known],
         values=np.ascontiguousarray(sensors.values[:, is_known]),
         offsets=offsets_of(np.bincount(owner[is_known], minlength=len(sensors))),
     )
+    planned = () if future is None else future.names
+    ahead = [name for name in sensors._known_ahead() if name not in planned]
+    if ahead:
+        known = sensors.select(ahead)
+        future = known if future is None else future.merge(known)
+    return past if future is None else past.followed_by(future, at=stop)
 
 
 def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:

@@ -11,6 +11,7 @@ from narwhals.dependencies import is_pandas_dataframe
 from boostr._typing import AnyArray
 from boostr._validation import labels_are_ids
 from boostr.data._indexing import check_labels, count_of, positions_of
+from boostr.data._shared import SharedSensors
 from boostr.data._trajectories import Trajectories
 from boostr.exceptions import InvalidFeaturesError, InvalidSensorsError, SensorTypeError
 
@@ -59,7 +60,9 @@ class Panel:
     def __init__(self, X: Any, Z: Trajectories) -> None:
         if not isinstance(Z, Trajectories):
             hint = "Trajectories.from_long and Trajectories.from_flat make one."
-            if callable(Z):
+            if isinstance(Z, SharedSensors):
+                hint = "Z.for_individuals(y) gives each individual what it sees of them."
+            elif callable(Z):
                 hint = "Z(y, until) makes one; BoostR.fit and forecasts take functions."
             raise SensorTypeError(
                 f"`Z` must be a Trajectories, but it is a {type(Z).__name__}.\n\n"

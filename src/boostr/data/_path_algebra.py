@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,26 +15,34 @@ from boostr.data._path_assign import assign_sensors
 from boostr.data._path_categories import unite_categories
 from boostr.data._path_container import PathContainer
 from boostr.data._path_grids import hold, keep_times, one_each, unite
-from boostr.data._sensor_checks import check_clocks
+from boostr.data._sensor_checks import check_clocks, check_own_names
+from boostr.data._shared import SharedSensors
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
 
 class PathAlgebra(PathContainer):
     """Series that can be merged, changed and continued."""
 
-    def merge(self, other: PathContainer) -> Self:
+    @overload
+    def merge(self, other: PathContainer) -> Self: ...
+
+    @overload
+    def merge(self, other: SharedSensors) -> SharedSensors: ...
+
+    def merge(self, other: PathContainer | SharedSensors) -> Self | SharedSensors:
         """Put the sensors of the same individuals from two sources side by side.
 
         Parameters
         ----------
-        other : Trajectories
-            Other sensors. It is put into the order of these ids, or matched by position
-            where one of the two has no ids.
+        other : Trajectories or SharedSensors
+            Other sensors. Those of individuals are put into the order of these ids, or
+            matched by position where one of the two has no ids.
 
         Returns
         -------
-        Trajectories
-            All sensors, with pieces that begin at the samples of either.
+        Trajectories or SharedSensors
+            All sensors, with pieces that begin at the samples of either; shared sensors
+            join them when they meet histories.
 
         Raises
         ------
@@ -50,14 +58,10 @@ class PathAlgebra(PathContainer):
         array([[ 5.,  5.,  6.],
                [nan,  9.,  9.]])
         """
+        if isinstance(other, SharedSensors):
+            return other._beside(self)
         other = self._matched(other)
-        twice = [name for name in other.names if name in self.names]
-        if twice:
-            raise InvalidSensorsError(
-                f"Every sensor must have its own name, but {len(twice)} stand in both "
-                f"({first_few(twice)}).\n\n"
-                "Hint: name=… gives a new sensor another name, select(…) leaves one out."
-            )
+        check_own_names(self.names, other.names)
         grid = unite(self._samples(), other._samples())
         if self.before != other.before:
             unknown, first = (self, other) if self.before == "unknown" else (other, self)
@@ -77,6 +81,7 @@ class PathAlgebra(PathContainer):
             id_name=identity.id_name,
             time_unit=self.time_unit or other.time_unit,
             origin=other.origin if self.origin is None else self.origin,
+            known_ahead=self._known_ahead() + other._known_ahead(),
         )
 
     def _matched(self, other: Any) -> PathContainer:

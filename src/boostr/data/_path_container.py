@@ -46,6 +46,7 @@ class PathContainer(IndividualArray):
     time_unit: str | None = None
     origin: np.datetime64 | None = None
     before: Literal["unknown", "first"] = "unknown"
+    known_ahead: tuple[str, ...] = ()  # some of the names
 
     @property
     def last_times(self) -> FloatArray:
@@ -271,6 +272,10 @@ class PathContainer(IndividualArray):
         {'mode': 1}
         """
         return count_unseen(self._categorical(), self.values, categories)
+
+    def _known_ahead(self) -> tuple[str, ...]:
+        """Give the sensors whose future is known."""
+        return tuple(name for name in self.names if name in self.known_ahead)
 
     def _categorical(self) -> Categories:
         """Give the categories by name of the sensor."""

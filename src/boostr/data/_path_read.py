@@ -30,6 +30,7 @@ from boostr.data._times import (
 )
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
+EPOCH = np.datetime64(0, "us")  # from when shared sensors count dates; numbers from nowhere
 SLICE = 1_000_000  # rows of text that are in memory as Python objects at a time
 
 
@@ -49,7 +50,8 @@ def read_table(
     source : TableSource
         The table.
     columns : dict
-        Names of the columns by role: id, time, sensors (None for all others).
+        Names of the columns by role: id (None for rows that all share), time, sensors
+        (None for all others).
     ids : array-like or None
         All individuals there should be.
     filling : Filling
@@ -69,7 +71,11 @@ def read_table(
     used = {"id": columns["id"], "time": columns["time"]}
     check_columns(source.frame, used, source.native)
     names = _sensor_columns(source, columns["sensors"], {*used.values(), own_origin})
-    runs = _read_ids(source.column(columns["id"]), ids)
+    runs = (
+        _one_run(source.column(columns["time"]))
+        if columns["id"] is None
+        else _read_ids(source.column(columns["id"]), ids)
+    )
     times, clock = _read_times(source, columns["time"], runs, unit, origin, own_origin)
     order, offsets = order_rows(times, runs)
     times = times if order is None else times[order]
@@ -87,7 +93,7 @@ def read_table(
         "names": check_names(names),
         "categories": tuple(categories),
         "ids": runs.ids,
-        "has_ids": True,
+        "has_ids": columns["id"] is not None,
         "id_name": columns["id"],
     }
 
@@ -140,6 +146,17 @@ def _sensor_columns(
             f"{', '.join(map(repr, source.names))}.\n\nHint: name the sensors in `columns`."
         )
     return names
+
+
+def _one_run(column: Column) -> Runs:
+    """Take all rows for those of one individual."""
+    if len(column) == 0:
+        raise InvalidSensorsError(
+            "There must be at least one sample, but the table has no rows.\n\n"
+            "Hint: look at what was filtered out before."
+        )
+    starts = np.array([0, len(column)], dtype=np.int64)
+    return Runs(starts=starts, owner=np.zeros(1, dtype=np.int64), ids=np.arange(1))
 
 
 def _read_ids(column: Column, ids: Any) -> Runs:
@@ -207,6 +224,8 @@ def _read_times(
 
 def _common_origin(kind: str, origin: Any) -> Any:
     """Find the moment of time 0 that is the same for all."""
+    if origin is EPOCH:
+        return EPOCH if kind == "M" else None
     if kind == "M" and origin is not None and origin != INDIVIDUAL:
         return as_stamp(origin, "origin")
     if kind == "M" or origin == INDIVIDUAL:

@@ -92,6 +92,27 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     return given
 
 
+def check_own_names(names: Sequence[str], others: Sequence[str]) -> None:
+    """Refuse to put sensors of the same name side by side.
+
+    Parameters
+    ----------
+    names, others : sequence of str
+        Names of the sensors on both sides.
+
+    Examples
+    --------
+    >>> check_own_names(["load"], ["torque"])
+    """
+    twice = [name for name in others if name in names]
+    if twice:
+        raise InvalidSensorsError(
+            f"Every sensor must have its own name, but {len(twice)} stand in both "
+            f"({first_few(twice)}).\n\n"
+            "Hint: name=… gives a new sensor another name, select(…) leaves one out."
+        )
+
+
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
     """Refuse a word that is none of those allowed.
 

@@ -12,10 +12,13 @@ from boostr.data._events import RecurrentEvents
 from boostr.data._memory import MemoryTransforms
 from boostr.data._path_build import Filling
 from boostr.data._path_flat import Given, read_arrays
-from boostr.data._path_read import read_table
+from boostr.data._path_read import EPOCH, read_table
 from boostr.data._path_source import open_source
 from boostr.data._path_write import write_samples
 from boostr.data._scan_trajectories import TrajectoryScans
+from boostr.data._season import N_CYCLES, find_resolution, find_seasons
+from boostr.data._shared import SharedSensors
+from boostr.data._target import check_target
 from boostr.data._time_scales import move_samples
 
 
@@ -56,10 +59,13 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         Moment of time 0, if the times were time stamps with a common origin.
     before : {"unknown", "first"}
         What holds before the first sample.
+    known_ahead : tuple of str
+        Sensors whose future is known, such as the season; forecasts look at it.
 
     See Also
     --------
     RecurrentEvents : The event histories of the same individuals.
+    SharedSensors : Series that all individuals share.
     Panel : A table of features and the sensors, kept in step.
 
     Notes
@@ -267,6 +273,126 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             id_name=events.id_name,
             time_unit=events.time_unit,
             origin=events.origin,
+        )
+
+    @classmethod
+    def shared(  # noqa: PLR0913 - all but the first three are by name
+        cls,
+        source: Any,
+        time: str,
+        columns: Sequence[str] | None = None,
+        *,
+        interpolation: Literal["last", "linear"] = "last",
+        step: float | None = None,
+        before: Literal["unknown", "first"] = "unknown",
+        max_gap: float | None = None,
+        unit: str | None = None,
+        known_ahead: bool = False,
+    ) -> SharedSensors:
+        """Read a table of sensors that are the same for all, such as weather or prices.
+
+        The series is kept once. Individuals read it at their own calendar date where `y`
+        counts time from dates, also where each has its own date of time 0; an axis of
+        numbers is that of `y`.
+
+        Parameters
+        ----------
+        source : DataFrame, str or Path
+            One row per sample, as in `from_long` but without ids.
+        time : str
+            Name of the column of times: time stamps where `y` has them, else numbers.
+        columns : sequence of str, optional
+            The sensors, by default all other columns.
+        interpolation, step, before, max_gap
+            As in `from_long`.
+        unit : {"s", "min", "m", "h", "D", "W"}, optional
+            Unit of `step` and `max_gap` for time stamps, days by default; for numbers the
+            name of their unit.
+        known_ahead : bool, default=False
+            Whether samples after the present are known at the present, as for holidays
+            and tariffs: forecasts then look at them. Otherwise they do not, and what is
+            planned or forecast (the weather) comes as ``future``.
+
+        Returns
+        -------
+        SharedSensors
+            To be given as ``Z``, alone or merged with other sensors.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame({"day": [0, 4], "temperature": [5.0, -3.0]})
+        >>> Trajectories.shared(df, time="day")
+        SharedSensors(temperature)
+        """
+        filling = Filling(
+            interpolation=interpolation, step=step, before=before, max_gap=max_gap
+        )
+        roles = {"id": None, "time": time, "sensors": columns}
+        table = open_source(source)
+        fields = read_table(
+            table, roles, ids=None, filling=filling, unit=unit, origin=EPOCH
+        )
+        ahead = fields["names"] if known_ahead else ()
+        return SharedSensors(series=cls(**fields, known_ahead=ahead))
+
+    @classmethod
+    def seasonal(
+        cls,
+        y: RecurrentEvents,
+        seasons: str | Sequence[str] = ("month", "weekday"),
+        *,
+        min_cycles: float = N_CYCLES,
+    ) -> SharedSensors:
+        """Make sensors of the season, where enough of it was seen.
+
+        They follow from the calendar, so that forecasts know their future by themselves.
+
+        Parameters
+        ----------
+        y : RecurrentEvents
+            Histories that count time from a date, or each from its own.
+        seasons : str or sequence of str, default=("month", "weekday")
+            Some of "month", "quarter", "weekday" and "hour": a sensor of categories each.
+            Dates are taken as they are, time stamps with a zone in UTC.
+        min_cycles : float, default=2
+            Cycles (years, weeks, days) that follow-up must cover from the first entry to
+            the last end: with fewer, a season is left out with a `SeasonWarning`, because
+            a single winter cannot be told from a bad time. 0 takes all, for instance for
+            the few individuals that a fitted model is asked about.
+
+        Returns
+        -------
+        SharedSensors
+            The seasons that remain; `BoostR` does without sensors where none does.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> days = pd.to_datetime(["2024-01-01", "2024-01-06", "2024-02-05"])
+        >>> df = pd.DataFrame({"pump": 1, "day": days[1:], "failed": [1, 0]})
+        >>> y = RecurrentEvents.from_long(df, "pump", "day", "failed", start=days[0])
+        >>> Trajectories.seasonal(y, "weekday")
+        SharedSensors(weekday)
+        """
+        check_target(y)
+        empty = cls(
+            times=np.empty(0),
+            values=np.empty((0, 0)),
+            offsets=np.zeros(2, dtype=np.int64),
+            names=(),
+            categories=(),
+            ids=np.arange(1),
+            has_ids=False,
+            time_unit="D",
+            origin=EPOCH,
+        )
+        return SharedSensors(
+            series=empty,
+            seasons=find_seasons(y, seasons, min_cycles),
+            resolution=find_resolution(y),
         )
 
     def to_time_scale(self, y: RecurrentEvents, other: RecurrentEvents) -> Self:

@@ -17,7 +17,6 @@ from boostr.data import (
     RecurrentEvents,
     ScannedEvents,
     ScannedTrajectories,
-    Trajectories,
     check_target,
 )
 from boostr.estimators._curves import use_threads
@@ -33,7 +32,7 @@ from boostr.estimators._results import describe_results
 from boostr.estimators._resuming import EarlierTrees
 from boostr.estimators._saving import Savable, register_estimator
 from boostr.estimators._scanned import ScannedData, check_data, prepare
-from boostr.estimators._sensors import SensorLayout, split_panel
+from boostr.estimators._sensors import SensorLayout, Sensors, split_panel
 from boostr.estimators._settings import find_bins
 from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
@@ -308,7 +307,7 @@ default="constant"
         self,
         X: Any,
         y: RecurrentEvents | ScannedEvents,
-        Z: Trajectories | ScannedTrajectories | HistorySensors | None = None,
+        Z: Sensors | ScannedTrajectories | HistorySensors | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -324,12 +323,13 @@ default="constant"
         y : RecurrentEvents or ScannedEvents
             Event histories of the same individuals, in the same order: that of ``y.ids``,
             ascending, where they are in files.
-        Z : Trajectories, ScannedTrajectories or callable, default=None
+        Z : Trajectories, SharedSensors, ScannedTrajectories or callable, default=None
             Sensors of the same individuals, matched with `y` by id; by position where
-            there are no ids. Sensors that follow from the events, such as the time since
-            the last one, come as a function ``Z(y, until)`` of histories and of the times
-            to reach, as in `forecast`; it is also called without any events. Intensities
-            are then learned beside frailties, in up to four fits.
+            there are no ids; or what all individuals share, such as the season. Sensors
+            that follow from the events, such as the time since the last one, come as a
+            function ``Z(y, until)`` of histories and of the times to reach, as in
+            `forecast`; it is also called without any events. Intensities are then learned
+            beside frailties, in up to four fits.
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
         checkpoint : str or path, default=None
@@ -356,7 +356,7 @@ default="constant"
         self,
         X: Any,
         y: RecurrentEvents | ScannedEvents,
-        Z: Trajectories | ScannedTrajectories | None,
+        Z: Sensors | ScannedTrajectories | None,
         sample_weight: ArrayLike | None,
         checkpoint: str | os.PathLike[str] | None,
         exposure: ExposedWindows | None = None,
@@ -404,7 +404,7 @@ default="constant"
         self,
         X: Any,
         y: RecurrentEvents | ScannedEvents,
-        Z: Trajectories | ScannedTrajectories | None,
+        Z: Sensors | ScannedTrajectories | None,
         sample_weight: ArrayLike | None,
     ) -> TrainingData | ScannedData:
         """Learn names and categories of features; check features, events and weights."""

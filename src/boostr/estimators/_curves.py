@@ -18,7 +18,7 @@ from boostr._engine.exposed_curves import ExposedCurves, expose
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
-from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.data._exposure import Exposure, exposed_windows
 from boostr.data._exposure_read import read_new_exposure
 from boostr.estimators._checks import check_rows, check_times, check_window
@@ -31,9 +31,11 @@ from boostr.estimators._exposure import (
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._sensors import (
     SensorLayout,
+    Sensors,
     check_reach,
     count_strange,
     split_panel,
+    spread_shared,
     warn_of_strange,
 )
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
@@ -79,7 +81,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     def predict(
         self,
         X: Any,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         horizon: float | None = None,
         *,
         hold_last: bool = True,
@@ -91,7 +93,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like or DataFrame of shape (n, p)
             Static features, or a `Panel` of features and sensors.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         horizon : float, default=None
@@ -124,7 +126,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
         exposure: Any = None,
@@ -137,7 +139,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on; beyond the training data the curves are continued.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -153,15 +155,14 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until, exposure)
+        curves = self._predict_curves(X, Z, checked, exposure, hold_last=hold_last)
         return curves.values(self.clock_.read(checked))
 
     def predict_intensity(
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
         exposure: Any = None,
@@ -174,7 +175,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on; at each the sensors' last values before it act.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -190,8 +191,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Expected number (or cost) of events per unit of time.
         """
         checked = check_times(times)
-        until = checked.max(initial=0.0) if not hold_last else None
-        curves = self._predict_curves(X, Z, until, exposure)
+        curves = self._predict_curves(X, Z, checked, exposure, hold_last=hold_last)
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
     def predict_count(
@@ -199,7 +199,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         X: Any,
         start: ArrayLike,
         stop: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         hold_last: bool = True,
         exposure: Any = None,
@@ -212,7 +212,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         start, stop : float or array-like of shape (n,)
             The window (start, stop], the same for all or one each.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         hold_last : bool, default=True
@@ -227,7 +227,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             Expected number (or cost) of events in the window.
         """
-        features, sensors = self._check_input(X, Z)
+        last = check_times(stop, "stop").max(initial=0.0)
+        features, sensors = self._check_input(X, Z, until=last)
         starts, stops = check_window(start, stop, len(features))
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
@@ -241,7 +242,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         exposure: Any = None,
     ) -> Iterator[FloatArray]:
@@ -253,7 +254,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Static features.
         times : float or array-like of shape (m,)
             Times, from 0 on.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
@@ -266,7 +267,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             As `predict_cumulative`, with the first 1, 2, ... trees of every model.
         """
         checked = check_times(times)
-        features, sensors = self._check_input(X, Z)
+        features, sensors = self._check_input(X, Z, until=checked.max(initial=0.0))
         exposed = self._read_exposure(X, exposure, len(features))
         clock = self.clock_.read(checked)
         with use_threads(self.n_jobs) as n_threads:
@@ -278,7 +279,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         X: Any,
         y: RecurrentEvents,
         sample_weight: ArrayLike | None = None,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
     ) -> float:
         """Tell how much better the predictions explain events than the average does.
 
@@ -295,7 +296,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
             Event histories.
         sample_weight : array-like of shape (n,), default=None
             Weights of individuals.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             Sensors, for a model that was fitted with them: what they have shown, or will
             show. They are matched by id where the index of `X` has ids, else by position.
 
@@ -362,11 +363,18 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
     def _predict_curves(
-        self, X: Any, Z: Trajectories | None, until: Any, exposure: Any
+        self,
+        X: Any,
+        Z: Sensors | None,
+        times: FloatArray,
+        exposure: Any,
+        *,
+        hold_last: bool,
     ) -> Curves:
-        """Return curves; sensors must reach to ``until`` if that is given."""
-        features, sensors = self._check_input(X, Z)
-        if sensors is not None and until is not None:
+        """Return curves; sensors must reach to all times unless their last values hold."""
+        until = times.max(initial=0.0)
+        features, sensors = self._check_input(X, Z, until=until)
+        if sensors is not None and not hold_last:
             check_reach(sensors, until)
         exposed = self._read_exposure(X, exposure, len(features))
         return self._curves(self._coefficients(features), sensors, exposed)
@@ -388,11 +396,13 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return exposure
 
     def _check_input(
-        self, X: Any, Z: Trajectories | None, y: object = None
+        self, X: Any, Z: Sensors | None, y: object = None, until: Any = None
     ) -> tuple[FloatArray, Trajectories | None]:
-        """Return features as numbers and sensors as in training."""
+        """Return features as numbers and sensors as in training, up to a time if shared."""
         check_is_fitted(self)
         events = y if isinstance(y, RecurrentEvents) else None
+        if isinstance(Z, SharedSensors) and events is None:
+            Z = spread_shared(Z, None, len(X), self.sensor_layout_, until=until)
         X, given = split_panel(X, Z, events)
         table = check_table(X)
         validate_data(self, table, reset=False, skip_check_array=True)

@@ -32,6 +32,7 @@ from boostr.estimators._forecast_totals import sum_counts
 from boostr.estimators._futures import FuturePredictor, make_generator
 from boostr.estimators._outlook import HistorySensors, Outlook, Present, look_ahead
 from boostr.estimators._paths import count_paths
+from boostr.estimators._sensors import Sensors
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import Explanation, explain
 
@@ -48,8 +49,8 @@ class Forecaster(FuturePredictor):
         X: Any,
         y: RecurrentEvents | None = None,
         horizon: ArrayLike | None = None,
-        Z: Trajectories | HistorySensors | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
         level: float = 0.9,
         *,
         now: Any = None,
@@ -79,12 +80,13 @@ class Forecaster(FuturePredictor):
             Length of the time ahead, the same for all or one each, or the date up to which
             is forecast where `y` has dates; by default as long as the longest follow-up of
             training.
-        Z : Trajectories or callable, default=None
+        Z : Trajectories, SharedSensors or callable, default=None
             Sensors, for a model that was fitted with them. What they show after `now` is
-            not looked at. Sensors that follow from the events, such as the time since the
-            last one, come as a function ``Z(y, until)`` of histories and of the times to
-            reach; futures are then drawn, so that events that may come count.
-        future : Trajectories, default=None
+            not looked at, but for sensors that are known ahead, such as the season, which
+            goes on by itself. Sensors that follow from the events, such as the time since
+            the last one, come as a function ``Z(y, until)`` of histories and of the times
+            to reach; futures are then drawn, so that events that may come count.
+        future : Trajectories or SharedSensors, default=None
             What the sensors will show after `now`, all or some of them; by default the last
             values hold.
         level : float, default=0.9
@@ -122,8 +124,9 @@ class Forecaster(FuturePredictor):
             - ``lower``, ``upper``: prediction interval of the number (or cost);
             - ``next_event_median``: time from now by which the next event has happened with
               probability one half, infinite if that is never so, or not within the
-              horizon where `Z` is a function; further quantiles as ``next_event_q10`` and
-              so on;
+              horizon where `Z` is a function, or not within the longer of horizon and
+              longest follow-up of training where sensors are known ahead; further
+              quantiles as ``next_event_q10`` and so on;
             - ``frailty``: what the history multiplies the prediction by, 1 without one;
             - ``next_event_date``: the date of the median, where histories have dates.
 
@@ -227,8 +230,8 @@ class Forecaster(FuturePredictor):
         X: Any,
         y: RecurrentEvents | None = None,
         horizon: ArrayLike | None = None,
-        Z: Trajectories | HistorySensors | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
         level: float = 0.9,
         *,
         by: Any = None,
@@ -309,8 +312,8 @@ class Forecaster(FuturePredictor):
         X: Any,
         y: RecurrentEvents | None = None,
         horizon: ArrayLike | None = None,
-        Z: Trajectories | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | None = None,
+        future: Sensors | None = None,
         *,
         now: Any = None,
         own_history: bool = True,
@@ -375,8 +378,8 @@ class Forecaster(FuturePredictor):
         X: Any,
         y: RecurrentEvents | None = None,
         quantiles: float | Sequence[float] = 0.5,
-        Z: Trajectories | HistorySensors | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
         *,
         now: Any = None,
         own_history: bool = True,
@@ -396,7 +399,7 @@ class Forecaster(FuturePredictor):
         ndarray of shape (n,), or (n, m) for several quantiles
             Times from now; infinite where the event does not happen with that probability
             within 100 times the longest follow-up of training, or within its length from
-            now on where `Z` is a function.
+            now on where `Z` is a function or sensors are known ahead.
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, None, Z, future, now, exposure)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_length, check_times
 from boostr.estimators._forecast_band import make_band
 from boostr.estimators._forecast_checks import (
@@ -24,7 +24,7 @@ from boostr.estimators._newcomers import add_newcomers
 from boostr.estimators._out_of_fold import OutOfFoldPredictor
 from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
-from boostr.estimators._sensors import split_panel
+from boostr.estimators._sensors import Sensors, split_panel, spread_shared
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["FuturePredictor", "make_generator"]
@@ -42,7 +42,7 @@ class FuturePredictor(OutOfFoldPredictor):
         self,
         X: Any,
         times: ArrayLike,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         y: RecurrentEvents | None = None,
         level: float = 0.9,
         *,
@@ -80,6 +80,8 @@ class FuturePredictor(OutOfFoldPredictor):
                 f"`of` must be 'count' or 'mean', but it is {of!r}."
             )
         checked = check_times(times)
+        last = np.maximum(checked.max(initial=0.0), 0.0 if y is None else y.end)
+        Z = spread_shared(Z, y, len(X), self.sensor_layout_, until=last)
         table, sensors = split_panel(X, Z, y)
         present = Present.read(table, y, sensors, sensors, None, exposure)
         outlook = look_ahead(self, present, present.now, own_history=True)
@@ -92,8 +94,8 @@ class FuturePredictor(OutOfFoldPredictor):
         y: RecurrentEvents | None = None,
         *,
         horizon: ArrayLike | None = None,
-        Z: Trajectories | HistorySensors | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
         now: Any = None,
         own_history: bool = True,
         random_state: Any = None,
@@ -129,8 +131,8 @@ class FuturePredictor(OutOfFoldPredictor):
         X: Any,
         y: RecurrentEvents,
         horizon: float,
-        Z: Trajectories | None = None,
-        future: Trajectories | None = None,
+        Z: Sensors | None = None,
+        future: Sensors | None = None,
         *,
         own_history: bool = True,
         out_of_fold: bool = False,
@@ -172,7 +174,7 @@ class FuturePredictor(OutOfFoldPredictor):
         if exposure is not None:
             y = y.with_exposure(exposure)
         now = np.maximum(y.end - horizon, y.start)
-        present = Present.read(X, y, Z, future, now)
+        present = Present.read(X, y, Z, future, now, reach=y.end - now)
         long_enough = y.end - y.start >= horizon
         theta = None
         if out_of_fold:
@@ -210,7 +212,9 @@ class FuturePredictor(OutOfFoldPredictor):
         y = add_newcomers(X, y, now)
         length = self.horizon_ if horizon is None else horizon
         lengths = read_lengths(length, y, now, len(X))
-        present = Present.read(X, y, Z, future, now, exposure)
+        reach = np.maximum(lengths, self.horizon_)
+        layout = self.sensor_layout_
+        present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
         return present, present.now + lengths
 
 

@@ -67,16 +67,16 @@ def _judge(
     ensemble: Ensemble, data: TrainingData, theta: FloatArray
 ) -> tuple[float, float]:
     """Return the log-likelihood of the events at the right level, and this level."""
-    curves = expose(
-        ensemble.curves(theta, data.sensors), data.events.exposure, ensemble.clock
-    )
     events: RecurrentEvents = data.events
+    unit = ensemble.curves(theta, data.sensors)
+    curves = expose(unit, events.exposure, ensemble.clock)
     clock, owner = ensemble.clock, owners_of(events.window_offsets)
     expected = curves.values_at(owner, clock.read(events.window_stop))
     expected -= curves.values_at(owner, clock.read(events.window_start))
     total = float(data.weights[owner] @ expected)
     amounts = data.weights[events.event_owner] * events.costs
     level = float(np.clip(amounts.sum() / total, *_LEVELS))
-    rates = level * curves.slopes_at(events.event_owner, clock.read(events.times))
+    # Exposures multiply rates by every floor alike, and may be 0 where there was an event.
+    rates = level * unit.slopes_at(events.event_owner, clock.read(events.times))
     some = amounts > 0.0
     return float(amounts[some] @ np.log(rates[some])) - level * total, level

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import FloatArray
 from boostr.basis import Clock
-from boostr.data import Trajectories
 from boostr.estimators._checks import check_times
 from boostr.estimators._curves import CurvePredictor
+from boostr.estimators._sensors import Sensors, spread_shared
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidParameterError,
@@ -32,7 +32,7 @@ class OutOfFoldPredictor(CurvePredictor):
     verbose: int
 
     def predict_out_of_fold(
-        self, times: ArrayLike, Z: Trajectories | None = None, *, exposure: Any = None
+        self, times: ArrayLike, Z: Sensors | None = None, *, exposure: Any = None
     ) -> FloatArray:
         """Predict each training individual by the models that have not seen it.
 
@@ -40,7 +40,7 @@ class OutOfFoldPredictor(CurvePredictor):
         ----------
         times : float or array-like of shape (m,)
             Times, from 0 on.
-        Z : Trajectories, default=None
+        Z : Trajectories or SharedSensors, default=None
             The sensors of the training individuals, in the order of `y`, for a model that
             was fitted with them.
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
@@ -58,7 +58,9 @@ class OutOfFoldPredictor(CurvePredictor):
         theta = self._training_coefficients()
         known = ~np.isnan(theta[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
-        sensors = self._check_sensors(Z)
+        last = checked.max(initial=0.0)
+        given = spread_shared(Z, None, len(known), self.sensor_layout_, until=last)
+        sensors = self._check_sensors(given)
         if sensors is not None and len(sensors) != len(known):
             raise InvalidSensorsError(
                 "`Z` must hold the sensors of all training individuals, but it has "

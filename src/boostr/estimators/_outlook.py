@@ -14,7 +14,7 @@ from boostr._forecasting.frailty import Frailties, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr._validation import check_ids_match, first_few
-from boostr.data import RecurrentEvents, Trajectories, check_target
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
 from boostr.data._clip import clip, clip_sensors, read_times
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import read_new_exposure
@@ -29,7 +29,7 @@ from boostr.estimators._exposure import (
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._forecast_law import ForecastLaw, law_of
 from boostr.estimators._frailty import Costs, relative_variance, sum_histories
-from boostr.estimators._sensors import split_panel
+from boostr.estimators._sensors import SensorLayout, split_panel, spread_shared
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidParameterError,
@@ -85,14 +85,21 @@ class Present:
         X: Any,
         y: RecurrentEvents | None,
         Z: Any,
-        future: Trajectories | None,
+        future: Trajectories | SharedSensors | None,
         now: Any,
         exposure: Any = None,
+        *,
+        layout: SensorLayout | None = None,
+        reach: FloatArray | float = 0.0,
     ) -> Present:
-        """Check that histories, features and sensors are of the same individuals."""
+        """Check that histories, features and sensors are of the same individuals.
+
+        Shared sensors follow the layout of training up to some time after now.
+        """
         follows = callable(Z)
         y = y if exposure is None or y is None else check_target(y).with_exposure(exposure)
-        table, sensors = split_panel(X, None if follows else Z, y)
+        is_later = follows or isinstance(Z, SharedSensors)
+        table, sensors = split_panel(X, None if is_later else Z, y)
         n = len(table)
         if y is None:
             times = check_spread(0.0 if now is None else now, n, "now")
@@ -105,8 +112,12 @@ class Present:
             times = events.end if now is None else _read_now(events, now)
             known, rows = clip(events, np.full(n, -np.inf), times)
             entry = np.minimum(events.start, times)
+        if isinstance(Z, SharedSensors):
+            Z = spread_shared(Z, y, n, layout, until=times + reach)
+            table, sensors = split_panel(table, Z, y)
         if not follows:
-            Z = _plan(sensors, future, times)
+            plan = spread_shared(future, y, n, layout, start=times, until=np.inf)
+            Z = _plan(sensors, plan, times)
         amounts = (
             read_new_exposure(exposure, n, find_labels(table)) if y is None else y.exposure
         )
@@ -145,8 +156,7 @@ def _plan(
                 "\n\nHint: forecast(X, y, horizon, Z=Z, future=future)."
             )
         return None
-    past = clip_sensors(sensors, now)
-    return past if future is None else past.followed_by(future, at=now)
+    return clip_sensors(sensors, now, future)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -315,6 +325,8 @@ def look_ahead(
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
+    elif sensors is not None and sensors._known_ahead():
+        reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
     features, used = model._check_input(present.table, sensors)
     law = law_of(model)
     paced = law.paced if own_history else None
@@ -376,7 +388,7 @@ def call_sensors(
             f"{n - len(rows)} of {n} have none before `now`.\n\n"
             "Hint: leave these out, or forecast from a later time."
         )
-    made = sensors(events, stop)
+    made = spread_shared(sensors(events, stop), events, n, until=stop)
     if not isinstance(made, Trajectories):
         raise InvalidSensorsError(
             "A function given as `Z` must return Trajectories, but it returned a "

@@ -20,6 +20,7 @@ from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.data import RecurrentEvents
 from boostr.data._clip import clip, clip_sensors
+from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._forecast_law import Shock
 from boostr.estimators._frailty import Seen, count_after, sum_histories
 from boostr.estimators._training_data import TrainingData
@@ -141,7 +142,8 @@ def _clock_then(clock: Clock, known: TrainingData) -> Clock:
     """Return the clock of what was known then."""
     if not isinstance(clock, OperationalClock):
         return clock
-    return OperationalClock.from_events(known.events, known.weights)
+    then = OperationalClock.from_events(known.events, known.weights)
+    return leave_to_sensors(then, known, known) if clock.is_power_law else then
 
 
 def _forecast(

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from boostr._forecasting.frailty import FrailtyLaw
 from boostr._forecasting.pace import Pace, PacedClock
 from boostr.basis import FittedSensorBasis
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
-from boostr.estimators._sensors import SensorLayout
+from boostr.estimators._sensors import SensorLayout, Sensors
 from boostr.inspection import trees_frame
 from boostr.io import save
 from boostr.io._classes import CLOCK, check_reach
@@ -85,7 +85,7 @@ class Savable:
         self,
         X: Any,
         y: RecurrentEvents,
-        Z: Trajectories | None = None,
+        Z: Sensors | None = None,
         *,
         path: str | os.PathLike[str] = "report.html",
         horizon: float | None = None,

@@ -17,12 +17,23 @@ from boostr.data import (
     RecurrentEvents,
     ScannedEvents,
     ScannedTrajectories,
+    SharedSensors,
     Trajectories,
 )
 from boostr.data._scan_pairs import put_in_step
 from boostr.exceptions import InvalidSensorsError, SensorRangeWarning, SensorTypeError
 
-__all__ = ["SensorLayout", "check_reach", "count_strange", "split_panel", "warn_of_strange"]
+__all__ = [
+    "SensorLayout",
+    "Sensors",
+    "check_reach",
+    "count_strange",
+    "split_panel",
+    "spread_shared",
+    "warn_of_strange",
+]
+
+Sensors = Trajectories | SharedSensors
 
 _NOTEWORTHY = 0.01  # share of samples out of range from which a warning is due
 
@@ -62,10 +73,45 @@ class SensorLayout:
         return sensors.select(list(self.names)).encode(self.categories)
 
 
+def spread_shared(
+    Z: Any,
+    y: object,
+    n: int,
+    layout: SensorLayout | None = None,
+    *,
+    start: FloatArray | None = None,
+    until: Any = None,
+) -> Any:
+    """Return shared sensors as Trajectories of all individuals; others as they are.
+
+    Without histories they are on the axis of training. Without any sensor there are none.
+    """
+    if not isinstance(Z, SharedSensors):
+        return Z
+    if not Z.names:
+        return None
+    if isinstance(y, ScannedEvents):
+        raise SensorTypeError(
+            "Shared sensors need histories in memory, but `y` is a ScannedEvents.\n\n"
+            "Hint: fit(X, y.collect(), Z=Z)."
+        )
+    if isinstance(y, RecurrentEvents):
+        begin = np.zeros(len(y)) if start is None else start
+        return Z._spread_over(y, begin, y.end if until is None else until)
+    if layout is None:
+        raise InvalidSensorsError(
+            "This model was fitted without sensors, but it is asked to predict with "
+            "some.\n\nHint: leave out `Z`, or fit the model with it, fit(X, y, Z=Z)."
+        )
+    return Z._without_histories(n, layout, np.inf if until is None else until)
+
+
 def split_panel(
     X: Any, Z: Any, y: RecurrentEvents | ScannedEvents | None = None
 ) -> tuple[Any, Any]:
     """Return features and sensors in step with each other, and with ``y`` where given."""
+    if y is not None:
+        Z = spread_shared(Z, y, 0)
     if isinstance(X, Panel):
         if Z is not None:
             raise InvalidSensorsError(

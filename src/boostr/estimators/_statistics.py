@@ -25,6 +25,7 @@ from boostr.basis import (
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._exposure import Exposure
 from boostr.data._flat import owners_of
+from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis
 from boostr.estimators._training_data import TrainingData, find_step
@@ -150,6 +151,8 @@ def plan_statistics(
         pooled = OperationalClock.from_events(pool.events, pool.weights)
         has_events = isinstance(pooled, OperationalClock)
         clock = CalendarClock() if params["clock"] == "calendar" else pooled
+        if isinstance(clock, OperationalClock):
+            clock = leave_to_sensors(clock, pool, few)
         clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
         late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
         clocked = replace(clocked, has_late_starts=late)

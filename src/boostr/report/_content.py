@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._typing import AnyArray
-from boostr.data import Trajectories
+from boostr.data import SharedSensors, Trajectories
 from boostr.estimators import FleetForecast
 from boostr.estimators._forecast_checks import check_level, check_whole
 from boostr.estimators._outlook import look_ahead
@@ -72,7 +72,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
     Z: Any = None,
     *,
     horizon: float | None = None,
-    future: Trajectories | None = None,
+    future: Trajectories | SharedSensors | None = None,
     level: float = 0.9,
     max_individuals: int = 10_000,
     backtest: Backtest | None = None,
@@ -84,8 +84,8 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
     with warnings.catch_warnings():
         # The page lists sensors that are out of range.
         warnings.simplefilter("ignore", SensorRangeWarning)
-        fleet = Fleet.read(model, X, y, Z)
         length = float(model.horizon_ if horizon is None else horizon)
+        fleet = Fleet.read(model, X, y, Z, length)
         ahead = (length, fleet.given, future)
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
         present, stop = model._present(fleet.table, fleet.y, *ahead, None)

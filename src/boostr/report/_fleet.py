@@ -14,7 +14,7 @@ from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._flat import offsets_of, owners_of
 from boostr.data._times import MICROSECONDS, name_unit
 from boostr.estimators._checks import check_rows
-from boostr.estimators._sensors import split_panel
+from boostr.estimators._sensors import split_panel, spread_shared
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Activity", "Fleet", "History", "Mcf", "TimeAxis", "Timeline", "thin"]
@@ -70,7 +70,7 @@ class Fleet:
     sensors: Trajectories | None  # the same as in training
 
     @classmethod
-    def read(cls, model: Any, X: Any, y: Any, Z: Any) -> Fleet:
+    def read(cls, model: Any, X: Any, y: Any, Z: Any, horizon: float = 0.0) -> Fleet:
         """Check that all parts are of the same individuals, and fit the model."""
         if callable(Z):
             raise InvalidParameterError(
@@ -78,6 +78,9 @@ class Fleet:
                 "Hint: forecast(…) takes such functions."
             )
         events = y if isinstance(y, RecurrentEvents) else None
+        if events is not None:
+            reach = max(horizon, model.horizon_)
+            Z = spread_shared(Z, events, len(events), until=events.end + reach)
         table, sensors = split_panel(X, Z, events)
         features, used = model._check_input(table, sensors)
         checked = check_rows(y, len(features))

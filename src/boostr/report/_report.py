@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import boostr
-from boostr.data import RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.exceptions import InvalidParameterError
 from boostr.io._atomic import write_atomically
 from boostr.report._content import collect
@@ -21,11 +21,11 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     model: Any,
     X: Any,
     y: RecurrentEvents,
-    Z: Trajectories | None = None,
+    Z: Trajectories | SharedSensors | None = None,
     *,
     path: str | os.PathLike[str] = "report.html",
     horizon: float | None = None,
-    future: Trajectories | None = None,
+    future: Trajectories | SharedSensors | None = None,
     level: float = 0.9,
     title: str = "Fleet report",
     max_individuals: int = 10_000,
@@ -45,13 +45,13 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         Static features of the individuals.
     y : RecurrentEvents
         Their histories, up to the present of each.
-    Z : Trajectories, default=None
+    Z : Trajectories or SharedSensors, default=None
         Their sensors, for a model that was fitted with them.
     path : str or path, default="report.html"
         The file; one that is there is replaced, and it is never written in part.
     horizon : float, default=None
         Length of the time ahead; by default as long as the longest follow-up of training.
-    future : Trajectories, default=None
+    future : Trajectories or SharedSensors, default=None
         What the sensors will show; by default their last values hold.
     level : float, default=0.9
         Probability of the intervals.

@@ -67,7 +67,7 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
         Static features.
     y : RecurrentEvents
         Event histories, in calendar time or in age.
-    Z : Trajectories or callable, default=None
+    Z : Trajectories, SharedSensors or callable, default=None
         Sensors; or the function that makes them of the events, as in ``BoostR.fit``.
         Baselines do not look at them.
     as_of : sequence, or int

@@ -1,0 +1,158 @@
+"""Month, quarter, weekday and hour as sensors that the calendar tells ahead."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray
+from boostr.data._flat import owners_of
+from boostr.data._origins import as_moments, find_origins
+from boostr.data._times import MICROSECONDS
+from boostr.exceptions import InvalidParameterError, SeasonWarning
+
+if TYPE_CHECKING:
+    from boostr.data._container import EventContainer
+
+__all__ = ["SEASONS", "Season", "find_resolution", "find_seasons"]
+
+N_CYCLES = 2  # that must have been seen before a season is told from chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Season:
+    """Periods of the calendar that come again, one category each."""
+
+    categories: tuple[str, ...]
+    unit: str  # of numpy, in whose multiples periods begin
+    multiple: int = 1
+    shift: int = 0  # of the period that has 1970-01-01
+    n_days: int  # of one cycle
+    words: str  # what two cycles are
+
+    def periods(self, first: Any, last: Any) -> tuple[AnyArray, FloatArray]:
+        """Give the begin of every period from one date to beyond another, and its code."""
+        begin, end = (
+            int(moment.astype(f"datetime64[{self.unit}]").astype(np.int64)) // self.multiple
+            for moment in (first, last)
+        )
+        places = np.arange(begin, end + 2)
+        stamps = (places * self.multiple).astype(f"datetime64[{self.unit}]")
+        codes = (places + self.shift) % len(self.categories)
+        return stamps.astype("datetime64[us]"), codes.astype(np.float64)
+
+
+_MONTHS = "January February March April May June July August September October November"
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+SEASONS = {
+    "month": Season(
+        categories=(*_MONTHS.split(), "December"), unit="M", n_days=365, words="years"
+    ),
+    "quarter": Season(
+        categories=("Q1", "Q2", "Q3", "Q4"), unit="M", multiple=3, n_days=365, words="years"
+    ),
+    "weekday": Season(
+        categories=tuple(_DAYS.split()), unit="D", shift=3, n_days=7, words="weeks"
+    ),
+    "hour": Season(
+        categories=tuple(f"{hour:02d}" for hour in range(24)),
+        unit="h",
+        n_days=1,
+        words="days",
+    ),
+}
+
+
+def find_resolution(y: EventContainer) -> int:
+    """Give the length of the steps in which events are dated, in microseconds.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Histories with dates.
+
+    Returns
+    -------
+    int
+        A day or an hour if all events (without any, all ends) lie on whole ones, else 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boostr.data import RecurrentEvents
+    >>> days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-02-05"])
+    >>> df = pd.DataFrame({"pump": 1, "start": days[0], "day": days[1:], "failed": [1, 0]})
+    >>> y = RecurrentEvents.from_long(df, "pump", "day", "failed", start="start")
+    >>> find_resolution(y) / 3_600_000_000
+    24.0
+    """
+    if y.times.size:
+        moments = as_moments(y, owners_of(y.event_offsets), y.times)
+    else:
+        moments = as_moments(y, slice(None), y.end)
+    ticks = moments.astype("datetime64[us]").astype(np.int64)
+    for unit in ("D", "h"):
+        if not np.any(ticks % MICROSECONDS[unit]):
+            return MICROSECONDS[unit]
+    return 0
+
+
+def find_seasons(
+    y: EventContainer, names: str | Sequence[str], n_cycles: float
+) -> tuple[str, ...]:
+    """Give the seasons of which enough cycles were seen, and warn of the others.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Histories.
+    names : str or sequence of str
+        Seasons that are asked for.
+    n_cycles : float
+        Cycles that must have been seen.
+
+    Returns
+    -------
+    tuple of str
+        Some of the names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from boostr.data import RecurrentEvents
+    >>> days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-02-05"])
+    >>> df = pd.DataFrame({"pump": 1, "start": days[0], "day": days[1:], "failed": [1, 0]})
+    >>> y = RecurrentEvents.from_long(df, "pump", "day", "failed", start="start")
+    >>> find_seasons(y, "weekday", 2)
+    ('weekday',)
+    """
+    asked = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    wrong = [name for name in asked if name not in SEASONS]
+    if wrong or not asked:
+        raise InvalidParameterError(
+            f"A season must be one of {', '.join(SEASONS)}, but it is "
+            f"{wrong[0] if wrong else names!r}."
+        )
+    if find_origins(y) is None:
+        raise InvalidParameterError(
+            "Seasons need histories that count time from a date, but these count from an "
+            "unknown one.\n\n"
+            "Hint: RecurrentEvents.from_long reads tables of time stamps."
+        )
+    first = as_moments(y, slice(None), y.start).min()
+    last = as_moments(y, slice(None), y.end).max()
+    span = (last - first) / np.timedelta64(1, "D")
+    short = {name: f"{n_cycles:g} {SEASONS[name].words}" for name in asked}
+    short = {name: w for name, w in short.items() if span < n_cycles * SEASONS[name].n_days}
+    for name, needed in short.items():
+        warnings.warn(
+            f"The season {name!r} is left out, because it needs {needed} of data and "
+            f"follow-up covers {span:.0f} days ({str(first)[:10]} to {str(last)[:10]}).",
+            SeasonWarning,
+            stacklevel=3,
+        )
+    return tuple(name for name in asked if name not in short)
