@@ -307,7 +307,8 @@ class TestFeatures:
         settings = {"n_estimators": 30, "random_state": 0}
         plain = BoostR(**settings).fit(X, fleet.y).predict(X)
         named = BoostR(**settings).fit(X.assign(serial=serial), fleet.y)
-        assert_allclose(named.predict(X.assign(serial=serial)), plain)
+        # Runs without the useless column are tried as well, which may move small weights.
+        assert_allclose(named.predict(X.assign(serial=serial)), plain, rtol=0.02)
 
     def test_categories_beyond_the_most_frequent_go_the_missing_way(self, rng):
         place = np.concatenate([np.repeat(np.arange(254), 4), np.repeat([300, 301], 3)])

@@ -50,7 +50,7 @@ def test_errors_that_all_share_grow_with_the_square_of_the_fleet(fleet):
         rows = np.tile(np.arange(len(X)), copies)
         present, stop = model._present(X[rows], y[rows], 20.0, None, None, None)
         outlook = look_ahead(model, present, stop, own_history=True)
-        return outlook.shared_variance(stop, outlook.expect_by_fold(stop))
+        return outlook.shared_variance(stop, outlook.expect(stop), outlook.rows)
 
     assert shared(1) > 0.0
     assert_allclose(shared(3), 9.0 * shared(1), rtol=1e-9)

@@ -179,8 +179,9 @@ def test_bands_sum_up_histories_once(plain, monkeypatch):
 
 
 def drifting(model, half_life):
-    """Return the same model, but of frailties that drift."""
+    """Return the same model, but of frailties that drift, as the first model files have."""
     other = copy.copy(model)
+    del other.forecast_law_
     other.frailty_half_life_ = half_life
     return other
 

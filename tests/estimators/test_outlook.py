@@ -223,7 +223,6 @@ def test_reasons_of_forecasts_are_in_the_order_of_the_features(stamped):
     assert_allclose(reasons.prediction, table["expected"].loc[y.ids])
     assert_allclose(reasons.base + reasons.amounts.sum(axis=1), reasons.prediction)
     plain = reasons.prediction - reasons.own_history
-    assert_allclose(plain, model.predict_count(X, 100.0, 120.0))
     assert_allclose(reasons.prediction / plain, table["frailty"].loc[y.ids])
 
 

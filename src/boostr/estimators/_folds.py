@@ -53,6 +53,17 @@ class FoldCurves:
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
 
+    def along(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None,
+        exposure: Exposure | None,
+    ) -> FoldCurves:
+        """Return curves of other coefficients along other sensors, at the same pace."""
+        return FoldCurves(
+            self._model, self._features, sensors, theta, self._paced, exposure
+        )
+
     @cached_property
     def _folds(self) -> list[UnitCurves]:
         """Straight sums of the trees: a single fold need not be monotone."""

@@ -200,7 +200,7 @@ class Forecaster(FuturePredictor):
                 f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
                 for share in np.atleast_1d(quantiles)
             },
-            "frailty": frailties.mean / outlook.level,
+            "frailty": frailties.mean / outlook.law.level,
         }
         return make_forecast_table(X, present, columns)
 
@@ -299,10 +299,10 @@ class Forecaster(FuturePredictor):
         """Warn where sensors that follow from events are drawn beyond all experience."""
         if callable(present.sensors) and np.any(stop - present.now > self.horizon_):
             warnings.warn(
-                "Sensors that follow from the events are drawn for a horizon that is longer "
-                f"than any follow-up of training ({self.horizon_:g}), so they may show what "
-                "no individual has shown. Ask for a shorter horizon, or forecast without "
-                "these sensors.",
+                "Sensors that follow from the events are drawn for a horizon that is "
+                f"longer than any follow-up of training ({self.horizon_:g}), so they may "
+                "show what no individual has shown. Ask for a shorter horizon, or forecast "
+                "without these sensors.",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -360,7 +360,7 @@ class Forecaster(FuturePredictor):
             Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
             start=present.now,
             stop=stop,
-            frailty=frailties.mean / outlook.level if own_history else None,
+            frailty=frailties.mean / outlook.law.level if own_history else None,
             exposure=present.exposure,
         )
         # The pace and the level of the time ahead are those of all: they multiply reasons.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class ForecastLaw:
     paced: PacedClock | None = None  # None: the clock of the predictions
     level: float = 1.0  # of the recent past, for all individuals
     shock: Shock | None = None  # None: what folds and clocks disagree about
+
+    def of_strangers(self) -> ForecastLaw:
+        """Return the law of individuals without a history: that of plain predictions."""
+        return replace(self, paced=None, level=1.0)
 
 
 def law_of(model: Any) -> ForecastLaw:

@@ -73,8 +73,8 @@ def read_labels(X: Any, by: Any) -> AnyArray:
         columns = frame.columns if isinstance(frame, nw.DataFrame) else []
         if by not in columns:
             raise InvalidParameterError(
-                f"`by` must be a column of `X` or one label per individual, but there is no "
-                f"column {by!r}.\n\nHint: columns are {first_few(columns)}."
+                "`by` must be a column of `X` or one label per individual, but there is "
+                f"no column {by!r}.\n\nHint: columns are {first_few(columns)}."
             )
         by = frame[by].to_list()
     labels = np.asarray([str(label) for label in by])

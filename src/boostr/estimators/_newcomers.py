@@ -40,8 +40,8 @@ def add_newcomers(X: Any, y: RecurrentEvents | None, now: Any) -> RecurrentEvent
     if y.exposure is not None:
         raise InvalidParameterError(
             f"New individuals need an exposure, but {is_new.sum()} rows of `X` are not in "
-            f"`y` (ids {first_few(ids[is_new])}).\n\nHint: forecast these without `y`, with "
-            "exposure=…."
+            f"`y` (ids {first_few(ids[is_new])}).\n\nHint: forecast these without `y`, "
+            "with exposure=…."
         )
     joined = RecurrentEvents.concatenate([y, _begin(y, ids[is_new])])
     place = {one: row for row, one in enumerate(joined.ids.tolist())}

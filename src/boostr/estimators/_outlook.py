@@ -211,12 +211,7 @@ class Outlook:
             return frailty.without_history(variance)
         histories = self.histories() if histories is None else histories
         known = frailty.posterior(histories, self.now, variance)
-        return known.scaled(self.law.level)
-
-    @property
-    def level(self) -> float:
-        """Factor that frailties have in common, because of the recent past of all."""
-        return self.law.level if self.own_history else 1.0
+        return known.scaled(self.law.level)  # which is common to all
 
     def shared_dispersion(self, stop: FloatArray) -> FloatArray:
         """Return the relative variance of counts that all individuals share."""
@@ -329,8 +324,9 @@ def look_ahead(
         reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
     features, used = model._check_input(present.table, sensors)
     law = law_of(model)
-    paced = law.paced if own_history else None
-    curves = FoldCurves(model, features, used, theta, paced, present.exposure)
+    if not own_history or present.target is None:
+        law = law.of_strangers()
+    curves = FoldCurves(model, features, used, theta, law.paced, present.exposure)
     costs = Costs(*model.cost_moments_.tolist())
     return Outlook(curves, present, law, costs, reach, own_history)
 

@@ -175,8 +175,8 @@ class _Turns:
         rows: PositionArray,
     ) -> None:
         self._model = model
+        self._curves = outlook.curves
         self._theta = outlook.curves.theta[rows]
-        self._clock = outlook.curves.clock
         self._mean_cost = outlook.costs.mean
         exposure = outlook.curves.exposure
         self._exposure = None if exposure is None else exposure[rows]
@@ -225,11 +225,7 @@ class _Turns:
         layout = self._model.sensor_layout_
         used = made if layout is None else layout.apply(made)
         own = None if self._exposure is None else self._exposure[going]
-        curves = self._model._curves(self._theta[going], used, own)
-
-        def read(rows: PositionArray, times: FloatArray) -> FloatArray:
-            return curves.values_at(rows, self._clock.read(times))
-
+        read = self._curves.along(self._theta[going], used, own).read
         start = self._last[going]
         begin = read(everybody, start)
         most = np.maximum(read(everybody, stop) - begin, 0.0) / self._mean_cost
