@@ -139,9 +139,11 @@ def test_scaled_ensembles_have_all_rates_multiplied(problem, floor):
 
 def test_rates_stay_above_zero_with_a_floor_and_are_cut_off_without(problem):
     ensemble, theta = make_ensemble(problem, ()), np.array([[0.0, -1.0, 0.0]])
-    times, slopes = np.array([2.0]), []
-    for floor in (None, 0.5):
-        slopes.append(replace(ensemble, floor=floor).curves(theta).slopes(times).item())
+    times = np.array([2.0])
+    slopes = [
+        replace(ensemble, floor=floor).curves(theta).slopes(times).item()
+        for floor in (None, 0.5)
+    ]
     assert slopes == [0.0, oracles.bend_rate(-1.0, 0.5)]
     raw = replace(ensemble, floor=0.5).curves(theta, monotone=False)
     assert raw.slopes(times).item() == -1.0
