@@ -132,7 +132,7 @@ class Fleet:
         self.X = rng.integers(1, 3, (150, 1)).astype(float)
         times = []
         for factor in self.X[:, 0]:
-            tried = rng.uniform(0.0, 10.0, rng.poisson(10.0 * factor))
+            tried = rng.uniform(0.0, 10.0, rng.poisson(40.0 * factor))
             times.append(np.sort(tried[rng.random(len(tried)) < rate(tried)]))
         self.events = RecurrentEvents.from_lists(times, end=10.0)
         self.model = BoostR(n_estimators=10, n_origins=n_origins, random_state=0)
