@@ -521,13 +521,22 @@ def observed_length(begin, end, windows):
 # -----------------------------------------------------------------------
 
 
-def rise_along_path(rate, breaks, time, monotone):
-    """Integrate a rate that changes only at the breaks; below zero it may count as zero."""
+def bend_rate(rate, floor):
+    """Return a rate, or a positive one in its place where it is below the floor."""
+    if floor < 0.0:
+        return rate
+    if rate >= floor:
+        return rate
+    return floor * floor / (2.0 * floor - rate) if floor > 0.0 else 0.0
+
+
+def rise_along_path(rate, breaks, time, floor):
+    """Integrate a rate that changes only at the breaks, and is bent below a floor."""
     cuts = sorted({0.0, time, *(cut for cut in breaks if 0.0 < cut < time)})
     total = 0.0
     for start, stop in pairwise(cuts):
         slope = rate(0.5 * (start + stop))
-        total += (stop - start) * (max(slope, 0.0) if monotone else slope)
+        total += (stop - start) * bend_rate(slope, floor)
     return total
 
 

@@ -42,18 +42,44 @@ def count_scores(mean, dispersion, n=400):
     return scores
 
 
-def faded_frailty(events, expected, variance, fading, now, entry):
-    """Return mean and relative variance of a frailty from lists of (time, amount)."""
+def faded_frailty(events, expected, variance, fading, now, entry=None):
+    """Return mean and relative variance of a frailty from lists of (time, amount).
+
+    The prior fades from the entry on; without one it stays.
+    """
     keep = lambda time: math.exp(-fading * (now - time))  # noqa: E731
-    prior = keep(entry) / variance
+    prior = (1.0 if entry is None else keep(entry)) / variance
     shape = prior + sum(amount * keep(time) for time, amount in events)
     rate = prior + sum(amount * keep(time) for time, amount in expected)
     return shape / rate, 1.0 / shape
 
 
+def log_probability(n, mean, dispersion):
+    """Return the log-probability of a count, but for the factor ``1 / n!``."""
+    if dispersion == 0.0:
+        return stats.poisson.logpmf(n, mean) + math.lgamma(n + 1.0)
+    shape = 1.0 / dispersion
+    return stats.nbinom.logpmf(n, shape, shape / (shape + mean)) + math.lgamma(n + 1.0)
+
+
 def marginal_log_likelihood(n, expected, variance):
-    """Return the log of the negative binomial probability, up to its constant."""
-    shape = 1.0 / variance
-    return stats.nbinom.logpmf(n, shape, shape / (shape + expected)) - (
-        n * math.log(expected) - math.lgamma(n + 1.0)
-    )
+    """Return the log-probability of a count, over what no frailty changes."""
+    return log_probability(n, expected, variance) - n * math.log(expected)
+
+
+def stepwise_log_likelihood(times, expected, cell, variance, fading, least_prior):
+    """Return the same for one history from time 0 on, cell after cell.
+
+    ``expected`` are (middle, amount) of all cells. Every count is negative binomial, given
+    the frailty that all cells before it tell in its middle.
+    """
+    total = 0.0
+    for place, (middle, amount) in enumerate(expected):
+        keep = lambda time, middle=middle: math.exp(-fading * (middle - time))  # noqa: E731
+        prior = max(keep(0.0), least_prior) / variance
+        before = [time for time in times if time <= place * cell]
+        shape = prior + sum(keep(time) for time in before)
+        mean = shape / (prior + sum(keep(m) * a for m, a in expected[:place]))
+        n = sum(place * cell < time <= (place + 1) * cell for time in times)
+        total += log_probability(n, amount * mean, 1.0 / shape) - n * math.log(amount)
+    return total

@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose
 from tests import oracles_clock
 
 from boostr.basis import CalendarClock, OperationalClock
-from boostr.basis._clock import RECENT_EVENTS, fit_fall
+from boostr.basis._clock import find_recent, fit_fall
 from boostr.data import RecurrentEvents
+
+RECENT_EVENTS = 30  # that tell a rate of their own
 
 
 def power_law_events(rng, n=400, scale=0.5, exponent=1.7, end=10.0):
@@ -327,6 +329,13 @@ def test_at_least_some_events_tell_the_recent_rate(rng):
     clock = OperationalClock.from_events(events)
     since = times[-RECENT_EVENTS - 1]
     assert_allclose(clock.last_rate, oracles_clock.rate_between(events, since, 10.0))
+
+
+@pytest.mark.parametrize(("n", "since"), [(1_000, 0.8), (100, 0.69), (31, 0.0), (30, -1)])
+def test_the_recent_time_is_a_tenth_or_that_of_enough_events(n, since):
+    times = np.arange(n) / n
+    found = find_recent(times, np.ones(n), -1.0, 1.0)
+    assert_allclose(found, since)
 
 
 def test_clocks_of_old_model_files_go_on_as_one_power_law():

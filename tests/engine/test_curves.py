@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import clocked
 
-from boostr._engine.curves import MonotoneCurves
+from boostr._engine.curves import MonotoneCurves, PositiveCurves
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
 
 HORIZON = 8.0
@@ -215,3 +215,120 @@ def test_blocks_of_curves_change_nothing(rng, monkeypatch, family):
 
 def test_no_curves_have_no_values():
     assert make_curves("power", np.empty((0, 2))).values(np.ones(3)).shape == (0, 3)
+
+
+# --- Curves whose rates stay above zero
+
+FLOOR = 0.2
+
+
+def make_positive(family, theta, floor=FLOOR):
+    return PositiveCurves(BASES[family], theta, HORIZON, REACH, floor)
+
+
+@families
+def test_positive_curves_rise_at_all_times(rng, family):
+    curves = make_positive(family, make_theta(rng, family))
+    times = TIMES[TIMES <= REACH]
+    assert np.diff(curves.values(times), axis=1).min() > 0.0
+    assert curves.slopes(times[1:]).min() > 0.0
+
+
+@families
+def test_positive_curves_are_zero_at_zero(rng, family):
+    values = make_positive(family, make_theta(rng, family)).values(np.zeros(1))
+    assert np.array_equal(values, np.zeros((60, 1)))
+
+
+@families
+def test_curves_that_stay_above_the_floor_are_the_raw_sums(rng, family):
+    theta = make_rising(rng, family)
+    rates = BASES[family].rates(TIMES)
+    rates[np.isinf(rates)] = 0.0  # as in slopes at zero
+    theta = theta * 2.0 * FLOOR / (theta @ rates.T).min()
+    assert_allclose(
+        make_positive(family, theta).values(TIMES), raw(BASES[family], theta, TIMES)
+    )
+
+
+@pytest.mark.parametrize("family", ["step", "many cells"])
+def test_positive_curves_add_up_bent_rates_of_cells(rng, family):
+    theta, basis = make_theta(rng, family, 10), BASES[family]
+    times = np.array([0.1, 3.3, HORIZON, 20.0])
+    found = make_positive(family, theta).values(times)
+    for own, values in zip(theta, found, strict=True):
+        rate = lambda time, own=own: own @ basis.rates(np.array([time]))[0]  # noqa: E731
+        expected = [
+            oracles.rise_along_path(rate, basis.breaks, time, FLOOR) for time in times
+        ]
+        assert_allclose(values, expected)
+
+
+@pytest.mark.parametrize("family", ["power", "three powers", "spline"])
+def test_positive_curves_are_integrals_of_bent_rates(rng, family):
+    theta, basis = make_theta(rng, family), BASES[family]
+    edges = np.linspace(0.0, HORIZON, 8_001)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    rates = theta @ basis.rates(middles).T
+    bent = np.where(rates < FLOOR, FLOOR**2 / (2.0 * FLOOR - rates), rates)
+    expected = np.cumsum(bent, axis=1) * edges[1]
+    found = make_positive(family, theta).values(edges[1:])
+    assert_allclose(found[:, 999::1000], expected[:, 999::1000], rtol=0.01, atol=5e-3)
+
+
+@pytest.mark.parametrize("rate", [-3.0, 0.0, 0.1, FLOOR, 2.0])
+def test_straight_lines_are_bent_without_a_grid(rate):
+    expected = oracles.bend_rate(rate, FLOOR)
+    curves = make_positive("power", np.array([[rate, 0.0]]))
+    times = np.array([0.0, 1e-9, 0.3, HORIZON, 77.7])
+    assert_allclose(curves.values(times), [expected * times], rtol=1e-14)
+    assert_allclose(curves.slopes(times), [np.full(5, expected)], rtol=1e-14)
+    assert not curves._bent.rows.size
+
+
+@families
+def test_a_higher_curve_stays_the_higher_one(rng, family):
+    theta = make_theta(rng, family)
+    higher = theta + make_rising(rng, family, 60)
+    low, high = (make_positive(family, one).values(TIMES[1:]) for one in (theta, higher))
+    assert np.all(low < high * (1.0 + 1e-9))
+
+
+@families
+def test_positive_values_and_slopes_at_pairs_are_entries_of_tables(rng, family):
+    curves = make_positive(family, make_theta(rng, family))
+    rows, times = rng.integers(0, 60, 200), rng.choice(TIMES, 200)
+    values, slopes = curves.values(times)[rows], curves.slopes(times)[rows]
+    assert_allclose(curves.values_at(rows, times), np.diag(values), atol=1e-12)
+    assert_allclose(curves.slopes_at(rows, times), np.diag(slopes), atol=1e-12)
+
+
+@families
+def test_positive_slopes_are_those_of_the_values(rng, family):
+    curves = make_positive(family, make_theta(rng, family))
+    times = rng.uniform(0.1, 30.0, 50)
+    differences = (curves.values(times + 1e-7) - curves.values(times - 1e-7)) / 2e-7
+    assert_allclose(curves.slopes(times), differences, atol=1e-5)
+
+
+@families
+def test_positive_curves_stay_where_they_are_beyond_the_reach(rng, family):
+    curves = make_positive(family, make_theta(rng, family))
+    times = np.array([1.0, 3.0, 1e6]) * REACH
+    values = curves.values(times)
+    assert_allclose(values, values[:, :1] * np.ones(3))
+    assert np.array_equal(curves.slopes(times)[:, 1:], np.zeros((60, 2)))
+
+
+@families
+def test_one_positive_value_depends_on_no_other_time_or_curve(rng, family):
+    theta = make_theta(rng, family, 8)
+    whole = make_positive(family, theta).values(TIMES)
+    alone = np.vstack([make_positive(family, theta[[k]]).values(TIMES) for k in range(8)])
+    assert_allclose(whole, alone, atol=1e-12)
+    some = make_positive(family, theta).values(TIMES[::97])
+    assert_allclose(whole[:, ::97], some, atol=1e-12)
+
+
+def test_no_positive_curves_have_no_values():
+    assert make_positive("power", np.empty((0, 2))).values(np.ones(3)).shape == (0, 3)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -121,6 +123,30 @@ def test_curves_are_finite_however_far_the_clock_runs(problem):
     theta = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0]])
     values = ensemble.curves(theta).values(clock.read(np.array([1e9])))
     assert np.all(np.isfinite(values))
+
+
+@pytest.mark.parametrize("floor", [None, 0.4])
+def test_scaled_ensembles_have_all_rates_multiplied(problem, floor):
+    ensemble = replace(make_ensemble(problem, make_members(problem)), floor=floor)
+    times, factor = np.array([0.5, 3.0, 20.0]), 1.7
+    before, after = (
+        one.curves(one.coefficients(problem.x))
+        for one in (ensemble, ensemble.scaled(factor))
+    )
+    assert_allclose(after.values(times), factor * before.values(times), rtol=1e-9)
+    assert_allclose(after.slopes(times), factor * before.slopes(times), rtol=1e-9)
+
+
+def test_rates_stay_above_zero_with_a_floor_and_are_cut_off_without(problem):
+    ensemble, theta = make_ensemble(problem, ()), np.array([[0.0, -1.0, 0.0]])
+    times = np.array([2.0])
+    slopes = [
+        replace(ensemble, floor=floor).curves(theta).slopes(times).item()
+        for floor in (None, 0.5)
+    ]
+    assert slopes == [0.0, oracles.bend_rate(-1.0, 0.5)]
+    raw = replace(ensemble, floor=0.5).curves(theta, monotone=False)
+    assert raw.slopes(times).item() == -1.0
 
 
 def test_importance_is_gain_over_the_number_of_trees_squared(problem):

@@ -20,7 +20,9 @@ REACH = 100.0
 baselines = pytest.mark.parametrize("baseline", BASELINES)
 straight = pytest.mark.parametrize("baseline", ["none", "constant", "step"])
 bent = pytest.mark.parametrize("baseline", ["powers", "spline"])
-kinds = pytest.mark.parametrize("monotone", [True, False])
+RAW = -1.0
+floors = pytest.mark.parametrize("floor", [RAW, 0.0, 0.1])
+bent_floors = pytest.mark.parametrize("floor", [0.0, 0.1])
 
 # Out of order, some of them twice, at the horizon, beyond it and beyond the reach.
 TIMES = np.array([3.3, 0.0, 9.9, 3.3, 15.0, 0.4, HORIZON, 60.0, REACH, 0.0, 3 * REACH])
@@ -29,16 +31,16 @@ TIMES = np.array([3.3, 0.0, 9.9, 3.3, 15.0, 0.4, HORIZON, 60.0, REACH, 0.0, 3 * 
 class Curves:
     """A fleet's curves, with coefficients that let many of them fall now and then."""
 
-    def __init__(self, rng, baseline, monotone=True, clock="calendar", level=0.3):
+    def __init__(self, rng, baseline, floor=0.0, clock="calendar", level=0.3):
         self.fleet = Fleet(rng)
         self.basis = self.fleet.place(baseline, clock=clock)
         self.paths = self.fleet.clocked(clock).paths
         self.theta = rng.normal(level, 0.5, (len(self.fleet), self.basis.n_terms))
-        self.monotone = monotone
+        self.floor = floor
 
     def make(self, paths=None):
         paths = self.paths if paths is None else paths
-        return PathCurves(self.basis, self.theta, paths, HORIZON, REACH, self.monotone)
+        return PathCurves(self.basis, self.theta, paths, HORIZON, REACH, self.floor)
 
     def breaks(self, individual):
         begins, _ = path_of(self, individual)
@@ -61,23 +63,24 @@ class Curves:
     def accumulated(self, individual, time, n_cells=0):
         """Add up the rate, in as many cells as wanted besides those of its own."""
         breaks = [*self.breaks(individual), *np.linspace(0.0, time, n_cells + 2)]
-        arguments = self.rate(individual), breaks, min(time, REACH), self.monotone
+        arguments = self.rate(individual), breaks, min(time, REACH), self.floor
         return oracles.rise_along_path(*arguments)
 
 
 @straight
-@kinds
-def test_curves_add_up_the_rates_of_their_pieces(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone)
+@floors
+def test_curves_add_up_the_rates_of_their_pieces(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor)
     rows = range(len(curves.theta))
     expected = [[curves.accumulated(row, time) for time in TIMES] for row in rows]
     assert_allclose(curves.make().values(TIMES), expected, rtol=1e-9, atol=1e-9)
 
 
 @bent
+@bent_floors
 @pytest.mark.parametrize("clock", ["calendar", "operational"])
-def test_curves_over_a_bent_baseline_add_up_to_within_a_cell(rng, baseline, clock):
-    curves = Curves(rng, baseline, clock=clock)
+def test_curves_over_a_bent_baseline_add_up_to_within_a_cell(rng, baseline, floor, clock):
+    curves = Curves(rng, baseline, floor, clock=clock)
     times = np.array([3.3, 9.9])
     found = curves.make().values(times)
     for row in (1, 6, 11):
@@ -87,7 +90,7 @@ def test_curves_over_a_bent_baseline_add_up_to_within_a_cell(rng, baseline, cloc
 
 @bent
 def test_raw_curves_over_a_bent_baseline_are_exact(rng, baseline):
-    curves = Curves(rng, baseline, monotone=False)
+    curves = Curves(rng, baseline, floor=RAW)
     found, times = curves.make().values(TIMES), np.minimum(TIMES, REACH)
     phi = curves.basis.baseline.evaluate(times)
     weights, atoms = curves.basis.atom_weights(curves.theta), atoms_of(curves.basis)
@@ -100,11 +103,20 @@ def test_raw_curves_over_a_bent_baseline_are_exact(rng, baseline):
 
 
 @baselines
-def test_monotone_curves_never_fall_and_begin_at_zero(rng, baseline):
+@bent_floors
+def test_bent_curves_never_fall_and_begin_at_zero(rng, baseline, floor):
     times = np.unique(np.concatenate([np.linspace(0.0, 20.0, 501), TIMES]))
-    values = Curves(rng, baseline).make().values(times)
+    values = Curves(rng, baseline, floor).make().values(times)
     assert np.array_equal(values[:, 0], np.zeros(len(values)))
     assert np.diff(values, axis=1).min() >= -1e-9
+
+
+@baselines
+def test_above_a_floor_curves_rise_at_all_times(rng, baseline):
+    curves = Curves(rng, baseline, floor=0.1).make()
+    times = np.linspace(0.0, 1.5 * HORIZON, 501)
+    assert np.diff(curves.values(times), axis=1).min() > 0.0
+    assert curves.slopes(times[1:]).min() > 0.0
 
 
 @baselines
@@ -115,26 +127,26 @@ def test_curves_that_rise_as_they_are_are_the_raw_ones_at_the_edges_of_cells(rng
     if baseline == "none":
         curves.theta = np.abs(curves.theta)
     times = np.linspace(0.0, HORIZON, 129)
-    monotone = curves.make().values(times)
-    curves.monotone = False
-    assert_allclose(monotone, curves.make().values(times), rtol=1e-9, atol=1e-9)
+    bent = curves.make().values(times)
+    curves.floor = RAW
+    assert_allclose(bent, curves.make().values(times), rtol=1e-9, atol=1e-9)
 
 
 @baselines
-@kinds
-def test_slopes_are_the_rates(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone)
+@floors
+def test_slopes_are_the_rates(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor)
     times = np.array([7.0, 0.1, 9.9, 0.1, 30.0])
     for row in range(len(curves.theta)):
-        expected = np.array([curves.rate(row)(time) for time in times])
-        expected = np.maximum(expected, 0.0) if monotone else expected
+        expected = [curves.rate(row)(time) for time in times]
+        expected = [oracles.bend_rate(rate, floor) for rate in expected]
         assert_allclose(curves.make().slopes(times)[row], expected, atol=1e-9)
 
 
 @straight
-@kinds
-def test_slopes_are_those_of_the_values(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone).make()
+@floors
+def test_slopes_are_those_of_the_values(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor).make()
     times = rng.uniform(0.1, 30.0, 40)
     differences = (curves.values(times) - curves.values(times - 1e-7)) / 1e-7
     is_smooth = np.abs(curves.slopes(times) - curves.slopes(times - 1e-7)) < 1e-9
@@ -144,7 +156,7 @@ def test_slopes_are_those_of_the_values(rng, baseline, monotone):
 
 
 def test_a_sample_acts_only_after_its_time(rng):
-    curves = Curves(rng, "constant", monotone=False)
+    curves = Curves(rng, "constant", floor=RAW)
     individual = int(np.argmax(np.diff(curves.paths.offsets)))
     begins, _ = path_of(curves, individual)
     moment = begins[begins > 0.0][:1]
@@ -156,18 +168,18 @@ def test_a_sample_acts_only_after_its_time(rng):
 
 
 @baselines
-@kinds
-def test_values_at_pairs_are_entries_of_the_table(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone).make()
+@floors
+def test_values_at_pairs_are_entries_of_the_table(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor).make()
     rows, times = rng.integers(0, 12, 80), rng.choice([0.0, 2.0, 6.5, 20.0, 300.0], 80)
     expected = np.diag(curves.values(times)[rows])
     assert_allclose(curves.values_at(rows, times), expected, atol=1e-12)
 
 
 @baselines
-@kinds
-def test_slopes_at_pairs_are_entries_of_the_table(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone).make()
+@floors
+def test_slopes_at_pairs_are_entries_of_the_table(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor).make()
     rows, times = rng.integers(0, 12, 80), rng.uniform(0.0, 20.0, 80)
     expected = np.diag(curves.slopes(times)[rows])
     assert_allclose(curves.slopes_at(rows, times), expected, atol=1e-12)
@@ -189,7 +201,7 @@ def test_one_curve_does_not_depend_on_the_others(rng, baseline):
     for row in range(len(curves.theta)):
         part = curves.fleet.take([row]).clocked().paths
         alone = PathCurves(
-            curves.basis, curves.theta[[row]], part, HORIZON, REACH, True
+            curves.basis, curves.theta[[row]], part, HORIZON, REACH, 0.0
         ).values(TIMES)
         assert_allclose(alone[0], whole[row], atol=1e-12)
 
@@ -214,10 +226,10 @@ def change_after(paths, moment, rng):
 
 
 @baselines
-@kinds
+@floors
 @pytest.mark.parametrize("moment", [0.0, 2.0, 5.0, 9.0])
-def test_the_future_of_a_path_changes_nothing_in_its_past(rng, baseline, monotone, moment):
-    curves = Curves(rng, baseline, monotone)
+def test_the_future_of_a_path_changes_nothing_in_its_past(rng, baseline, floor, moment):
+    curves = Curves(rng, baseline, floor)
     changed = change_after(curves.paths, moment, rng)
     times = np.linspace(0.0, moment, 9)
     assert_allclose(
@@ -228,25 +240,25 @@ def test_the_future_of_a_path_changes_nothing_in_its_past(rng, baseline, monoton
 
 
 @straight
-@kinds
-def test_samples_that_say_nothing_new_change_nothing(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone)
+@floors
+def test_samples_that_say_nothing_new_change_nothing(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor)
     again = curves.make(double_pieces(curves.paths)).values(TIMES)
     assert_allclose(again, curves.make().values(TIMES), rtol=1e-9, atol=1e-9)
 
 
 @baselines
-@kinds
-def test_beyond_the_reach_curves_stay_where_they_are(rng, baseline, monotone):
-    curves = Curves(rng, baseline, monotone).make()
+@floors
+def test_beyond_the_reach_curves_stay_where_they_are(rng, baseline, floor):
+    curves = Curves(rng, baseline, floor).make()
     values = curves.values(np.array([1.0, 3.0, 1e6]) * REACH)
     assert_allclose(values, values[:, :1] * np.ones(3))
 
 
 @pytest.mark.parametrize("baseline", ["constant", "powers"])
-@kinds
-def test_beyond_the_reach_curves_have_no_slope(rng, baseline, monotone):
-    curves, rows = Curves(rng, baseline, monotone).make(), np.arange(12)
+@floors
+def test_beyond_the_reach_curves_have_no_slope(rng, baseline, floor):
+    curves, rows = Curves(rng, baseline, floor).make(), np.arange(12)
     slopes = [curves.slopes_at(rows, np.full(12, 2 * REACH))]
     slopes.extend(curves.slopes(np.array([1.01, 3.0]) * REACH).T)
     assert np.array_equal(slopes, np.zeros((3, 12)))
@@ -269,7 +281,7 @@ def test_without_sensors_curves_are_the_baseline_s(rng):
     )
     basis = replace(curves.basis, sensors=())
     theta = np.abs(curves.theta[:, :1])
-    found = PathCurves(basis, theta, paths, HORIZON, REACH, True).values(TIMES)
+    found = PathCurves(basis, theta, paths, HORIZON, REACH, 0.0).values(TIMES)
     assert_allclose(found, theta * np.minimum(TIMES, REACH))
 
 
@@ -279,14 +291,14 @@ def test_no_curves_have_no_values(rng):
     empty = replace(
         curves.paths, begins=paths.times, values=paths.values, offsets=paths.offsets
     )
-    none = PathCurves(curves.basis, curves.theta[:0], empty, HORIZON, REACH, True)
+    none = PathCurves(curves.basis, curves.theta[:0], empty, HORIZON, REACH, 0.0)
     assert none.values(np.ones(3)).shape == (0, 3)
     assert none.slopes(np.ones(3)).shape == (0, 3)
 
 
 @baselines
 def test_curves_are_coefficients_times_what_has_accumulated(rng, baseline):
-    curves = Curves(rng, baseline, monotone=False)
+    curves = Curves(rng, baseline, floor=RAW)
     rows = rng.integers(0, len(curves.theta), 30)
     times = rng.choice(TIMES, 30)
     made = curves.make()

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,6 +11,7 @@ from boostr._engine.training import (
     SHAPES,
     Shape,
     Validation,
+    _are_chosen,
     choose_splitter,
     train,
 )
@@ -271,3 +274,61 @@ def test_one_model_for_all_has_the_features_of_most_folds(problem, monkeypatch):
 def test_nothing_is_left_out_where_all_or_none_are_useful(problem, monkeypatch, own):
     monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
     assert len(train_on(problem, monkeypatch, own).runs) == 2
+
+
+# --- Terms that are judged by forecasts
+
+
+class Judge:
+    """Says always the same, and remembers what it was asked."""
+
+    def __init__(self, prefers_all):
+        self.answer, self.asked = prefers_all, []
+
+    def prefers_all(self, narrow, wide):
+        self.asked.append((narrow, wide))
+        return self.answer
+
+
+def make_run(term, *losses):
+    return SimpleNamespace(term=term, curve=np.array(losses))
+
+
+NARROW, WORSE = make_run(1, 3.0, 2.0, 2.5), make_run(1, 2.9)
+WIDE, BETTER, BAD = make_run(None, 1.8), make_run(None, 1.5), make_run(None, 2.2)
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_runs_with_all_terms_count_where_the_judge_prefers_them(answer):
+    judge = Judge(answer)
+    chosen = _are_chosen([WORSE, NARROW, WIDE, BETTER], judge)
+    assert chosen.tolist() == [True, True, answer, answer]
+    assert judge.asked == [(NARROW, BETTER)]
+
+
+def test_the_judge_is_not_asked_where_all_terms_do_not_validate_better():
+    judge = Judge(prefers_all=True)
+    assert _are_chosen([NARROW, BAD], judge).tolist() == [True, False]
+    assert judge.asked == []
+
+
+@pytest.mark.parametrize("runs", [[NARROW, WORSE], [WIDE, BAD]])
+def test_runs_of_one_kind_all_count(runs):
+    assert _are_chosen(runs, Judge(prefers_all=False)).all()
+
+
+def test_without_a_judge_all_runs_count():
+    assert _are_chosen([NARROW, BAD, WIDE], None).all()
+
+
+@pytest.mark.parametrize("prefers_all", [True, False])
+def test_the_judge_decides_about_terms_of_the_trained_model(problem, prefers_all):
+    judge, term = Judge(prefers_all), 2  # rates are constant, and do not rise like this
+    trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), term, judge)
+    assert len(judge.asked) == 1
+    assert np.any(trained.out_of_fold[:, :2] != 0.0) == prefers_all
+    values = [tree.nodes.value for member in trained.members for tree in member.trees]
+    assert np.any(np.concatenate(values)[:, :2] != 0.0) == prefers_all
+    is_wide = np.array(["all terms" in run.label for run in trained.runs])
+    assert np.any(trained.weights[is_wide] > 0.0) == prefers_all
+    assert_allclose(trained.weights.sum(), 1.0)

@@ -64,8 +64,6 @@ def usefulness(model):
 def test_sensors_do_not_explain_what_frailties_do(frail):
     X, y = frail
     first, beside = small().fit(X, y, memory(y, y.end)), small().fit(X, y, memory)
-    assert first.frailty_variance_ < 0.5
-    assert 0.6 < beside.frailty_variance_ < 1.6
     assert usefulness(beside) < 0.1 * usefulness(first)
 
 

@@ -148,7 +148,10 @@ class TestPredictions:
         bent = model.predict_intensity(fleet.X, TIMES, fleet.Z)
         model.set_params(monotone=False)
         raw = model.predict_intensity(fleet.X, TIMES, fleet.Z)
-        assert_allclose(bent, np.maximum(raw, 0.0))
+        rate, floor = raw / model.clock_.rate(np.array(TIMES)), model.ensemble_.floor
+        assert_allclose(bent[rate >= floor], raw[rate >= floor])
+        assert (rate < 0.0).any()
+        assert (bent > 0.0).all()
 
     def test_out_of_fold_curves_need_the_training_sensors(self, fleet):
         model = BoostR(**(PLAIN | {"validation": "cv", "max_leaf_nodes": 2}))

@@ -4,6 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.special import gammaln
+from tests import oracles_forecasts
 
 from boostr._forecasting.counts import Counts, conformal_level
 
@@ -71,6 +73,23 @@ def test_scores_of_drawn_counts_are_uniform(rng):
 def test_the_conformal_level_is_the_order_statistic_that_covers():
     scores = np.arange(1.0, 20.0) / 20.0
     assert_allclose(conformal_level(scores, 0.9), 0.9, atol=1e-8)
+
+
+@pytest.mark.parametrize("dispersion", [0.0, 1e-7, 1e-3, 0.5, 20.0])
+def test_log_likelihoods_are_those_of_scipy_but_for_factorials(dispersion):
+    mean, seen = np.array([0.01, 0.7, 3.0, 40.0, 3.0]), np.array([0.0, 1.0, 9.0, 30.0, 0.0])
+    found = Counts(mean, np.full(5, dispersion)).log_likelihood(seen)
+    expected = [
+        oracles_forecasts.log_probability(n, m, dispersion)
+        for n, m in zip(seen, mean, strict=True)
+    ]
+    assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_likelihoods_of_all_counts_add_up_to_one():
+    counts = np.arange(400.0)
+    one = Counts(np.full(400, 6.0), np.full(400, 0.4)).log_likelihood(counts)
+    assert_allclose(np.exp(one - gammaln(counts + 1.0)).sum(), 1.0)
 
 
 def test_too_few_scores_give_no_conformal_level():

@@ -1,19 +1,14 @@
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.engine.histories import clocked, histories
 
 from boostr._forecasting.exposure import cut_at_events, measure_exposure
-from boostr._forecasting.frailty import (
-    Frailties,
-    FrailtyLaw,
-    Histories,
-    Pieces,
-    cut_windows,
-)
+from boostr._forecasting.frailty import FrailtyLaw, Histories, Pieces, cut_windows
 
-LAW = FrailtyLaw(0.8, half_life=3.0)
+LAWS = [FrailtyLaw(0.8, half_life=3.0, drifts=drifts) for drifts in (False, True)]
 
 
 def owners(offsets):
@@ -52,9 +47,10 @@ def test_pieces_without_events_stay_as_they_are():
         assert_array_equal(getattr(same, name), getattr(pieces, name))
 
 
+@pytest.mark.parametrize("law", LAWS)
 @settings(max_examples=25)
 @given(individuals=st.lists(histories(), min_size=1, max_size=3))
-def test_time_counts_by_what_was_known_of_frailties(individuals):
+def test_time_counts_by_what_was_known_of_frailties(law, individuals):
     events = clocked(individuals)
     _, pieces = cut(events)
     entry = np.array([windows[0][0] for windows, _, _ in individuals])
@@ -66,14 +62,14 @@ def test_time_counts_by_what_was_known_of_frailties(individuals):
         events.times,
         events.costs,
     )
-    exposure = measure_exposure(history, LAW)
+    exposure = measure_exposure(history, law)
     assert_array_equal(exposure.start, pieces.start)
     assert_array_equal(np.diff(exposure.offsets), np.bincount(pieces.owner))
     for piece, mean in enumerate(exposure.factors):
-        assert_allclose(mean, known_at(history, piece), rtol=1e-12)
+        assert_allclose(mean, known_at(history, piece, law), rtol=1e-12)
 
 
-def known_at(history, piece):
+def known_at(history, piece, law):
     """Return the mean of a frailty by the posterior of what was before a piece's middle."""
     pieces = history.pieces
     row, start = pieces.owner[piece], pieces.start[piece]
@@ -94,4 +90,4 @@ def known_at(history, piece):
         history.event_weights[seen],
     )
     now = np.array([0.5 * (start + pieces.stop[piece])])
-    return Frailties.posterior(one, now, np.array([LAW.variance]), LAW.fading).mean[0]
+    return law.posterior(one, now, np.zeros(1)).mean[0]

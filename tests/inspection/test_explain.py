@@ -181,7 +181,7 @@ def test_curves_that_would_fall_have_a_reason_of_their_own(falling):
     bent = model.predict(X, horizon=8.0) - plain.predict(X, horizon=8.0)
     assert (np.abs(bent) > 1e-6).any()
     explanation = explain(model, X, horizon=8.0)
-    assert explanation.reasons[-1] == "monotone"
+    assert explanation.reasons[-1] == "kept above zero"
     assert_allclose(explanation.above_zero, bent, atol=1e-9)
     assert_allclose(total(explanation), model.predict(X, horizon=8.0))
     straight = np.abs(bent) < 1e-12

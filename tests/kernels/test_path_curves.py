@@ -15,7 +15,9 @@ from boostr._kernels.path_curves import (
     read_path_slopes,
 )
 
-kinds = pytest.mark.parametrize("monotone", [True, False])
+RAW = -1.0
+floors = pytest.mark.parametrize("floor", [RAW, 0.0, 0.25])
+bent_floors = pytest.mark.parametrize("floor", [0.0, 0.25])
 quarters = st.integers(-8, 44).map(lambda number: number / 4)
 times_asked = st.lists(st.integers(0, 100).map(lambda number: number / 8), max_size=8)
 rates_of_pieces = st.sampled_from([-2.0, -0.5, 0.0, 0.75, 1.5])
@@ -48,7 +50,7 @@ def collect(individuals):
     return (begins, rates, unknown, pieces), times, queries
 
 
-def read(individuals, monotone, baseline=STRAIGHT):
+def read(individuals, floor, baseline=STRAIGHT):
     path, times, queries = collect(individuals)
     theta = np.array([[theta] for _, _, theta in individuals])
     phi, grid = baseline
@@ -62,7 +64,7 @@ def read(individuals, monotone, baseline=STRAIGHT):
         times,
         phi(times),
         queries,
-        monotone,
+        floor,
         out,
     )
     return out
@@ -75,15 +77,15 @@ def rate_at(path, time):
     return earlier[-1] if earlier else unknown
 
 
-@kinds
+@floors
 @given(individual=individuals)
-def test_with_a_constant_baseline_curves_are_the_sums_of_their_rates(monotone, individual):
+def test_with_a_constant_baseline_curves_are_the_sums_of_their_rates(floor, individual):
     path, times, theta = individual
     expected = [
-        oracles.rise_along_path(lambda s: theta + rate_at(path, s), path[0], time, monotone)
+        oracles.rise_along_path(lambda s: theta + rate_at(path, s), path[0], time, floor)
         for time in sorted(times)
     ]
-    found = read([individual], monotone)
+    found = read([individual], floor)
     assert_allclose(found, np.array(expected), rtol=1e-12, atol=1e-12)
 
 
@@ -91,15 +93,16 @@ def test_with_a_constant_baseline_curves_are_the_sums_of_their_rates(monotone, i
 def test_raw_curves_are_exact_however_the_baseline_bends(individual):
     path, times, theta = individual
     sensors = [
-        oracles.rise_along_path(lambda s: rate_at(path, s), path[0], time, False)
+        oracles.rise_along_path(lambda s: rate_at(path, s), path[0], time, RAW)
         for time in sorted(times)
     ]
     expected = np.array(sensors) + theta * np.sort(times) ** 2
-    assert_allclose(read([individual], False, BENT), expected, rtol=1e-12, atol=1e-9)
+    assert_allclose(read([individual], RAW, BENT), expected, rtol=1e-12, atol=1e-9)
 
 
+@bent_floors
 @given(individual=individuals)
-def test_monotone_curves_are_straight_in_cells_and_never_fall(individual):
+def test_bent_curves_are_straight_in_cells_and_never_fall(floor, individual):
     path, times, theta = individual
     cuts = sorted({*BENT[1], *(begin for begin in path[0] if begin > 0.0)})
 
@@ -110,36 +113,37 @@ def test_monotone_curves_are_straight_in_cells_and_never_fall(individual):
         return slope + rate_at(path, time)
 
     times = [time for time in sorted(times) if time <= 13.0]
-    expected = [oracles.rise_along_path(rate, cuts, time, True) for time in times]
-    found = read([(path, times, theta)], True, BENT)
+    expected = [oracles.rise_along_path(rate, cuts, time, floor) for time in times]
+    found = read([(path, times, theta)], floor, BENT)
     assert_allclose(found, np.array(expected), rtol=1e-9, atol=1e-9)
 
 
+@bent_floors
 @given(individual=individuals)
-def test_beyond_the_last_cell_curves_go_on(individual):
+def test_beyond_the_last_cell_curves_go_on(floor, individual):
     path, _, theta = individual
     late = (path, [13.0, 14.0, 20.0], theta)
-    found = read([late], True, BENT)
-    last = theta * (np.array([14.0, 20.0]) ** 2 - 13.0**2)
-    rises = last + rate_at(path, 14.0) * np.array([1.0, 7.0])
-    assert_allclose(found[1:] - found[0], np.maximum(rises, 0.0), rtol=1e-9, atol=1e-9)
+    found = read([late], floor, BENT)
+    lengths = np.array([1.0, 7.0])
+    last = theta * ((13.0 + lengths) ** 2 - 13.0**2)
+    means = last / lengths + rate_at(path, 14.0)  # rates are averaged, and then bent
+    rises = [oracles.bend_rate(mean, floor) for mean in means] * lengths
+    assert_allclose(found[1:] - found[0], rises, rtol=1e-9, atol=1e-9)
 
 
-@kinds
+@floors
 @settings(max_examples=20)
 @given(several=st.lists(individuals, min_size=1, max_size=5))
-def test_individuals_do_not_touch_each_other(monotone, several):
-    alone = [read([one], monotone, BENT) for one in several]
-    assert np.array_equal(
-        read(several, monotone, BENT), np.concatenate([np.empty(0), *alone])
-    )
+def test_individuals_do_not_touch_each_other(floor, several):
+    alone = [read([one], floor, BENT) for one in several]
+    assert np.array_equal(read(several, floor, BENT), np.concatenate([np.empty(0), *alone]))
 
 
-@kinds
+@floors
 @given(individual=individuals)
-def test_curves_begin_at_zero(monotone, individual):
+def test_curves_begin_at_zero(floor, individual):
     path, _, theta = individual
-    assert np.array_equal(read([(path, [0.0, 0.0], theta)], monotone), [0.0, 0.0])
+    assert np.array_equal(read([(path, [0.0, 0.0], theta)], floor), [0.0, 0.0])
 
 
 @given(individual=individuals)
@@ -212,7 +216,7 @@ def test_threads_give_the_same_bits(rng):
                 ((np.arange(5.0), own, 0.3), [1.0, 4.5, 9.0], -0.2)
                 for own in rates.reshape(40, 5)
             ]
-            results.append(read(several, True, BENT))
+            results.append(read(several, 0.25, BENT))
     finally:
         numba.set_num_threads(before)
     assert np.array_equal(*results)

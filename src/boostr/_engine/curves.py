@@ -9,7 +9,7 @@ import numpy as np
 
 from boostr._kernels.isotonic import project_monotone
 from boostr._kernels.link import bend_rates
-from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, PositionArray
 from boostr.basis import FittedBasis
 from boostr.basis._base import find_linear_term
 
@@ -232,7 +232,7 @@ class PositiveCurves:
         floor: float,
     ) -> None:
         self._basis = basis
-        self._theta = _bend_constant(basis, theta, floor)
+        self._theta, self._is_straight = _bend_constant(basis, theta, floor)
         self._horizon = horizon
         self._reach = reach
         self._floor = floor
@@ -275,7 +275,7 @@ class PositiveCurves:
 
     @cached_property
     def _bent(self) -> _Projection:
-        """Curves whose rate falls below the floor somewhere."""
+        """Curves whose rate falls below the floor somewhere, but for straight lines."""
         even = np.linspace(0.0, self._horizon, _N_INSIDE)
         early = np.geomspace(1e-12 * even[1], even[1], _N_EARLY)
         beyond = np.geomspace(self._horizon, self._reach, _N_BEYOND)
@@ -283,6 +283,7 @@ class PositiveCurves:
         breaks = breaks[(breaks > 0.0) & (breaks < self._reach)]
         grid = np.unique(np.concatenate([even, early, beyond, breaks]))
         rows = _find_low(self._basis, self._theta, grid, self._reach, self._floor)
+        rows = rows[~self._is_straight[rows]]
         steps = np.diff(_combine(self._theta[rows], self._basis.evaluate(grid)), axis=1)
         widths = np.diff(grid)
         rates = np.ascontiguousarray(steps / widths)
@@ -292,18 +293,23 @@ class PositiveCurves:
         return _Projection(rows, grid, values)
 
 
-def _bend_constant(basis: FittedBasis, theta: FloatArray, floor: float) -> FloatArray:
-    """Bend the coefficients of curves that are straight lines, which need no grid."""
+def _bend_constant(
+    basis: FittedBasis, theta: FloatArray, floor: float
+) -> tuple[FloatArray, BoolArray]:
+    """Bend the coefficients of curves that are straight lines, and tell which are.
+
+    They need no grid.
+    """
     term = find_linear_term(basis)
     if term is None:
-        return theta
+        return theta, np.zeros(len(theta), dtype=np.bool_)
     others = np.arange(theta.shape[1]) != term
     is_straight = ~np.any(theta[:, others], axis=1)
     rates = np.ascontiguousarray(theta[is_straight, term])
     bend_rates(rates, floor)
     bent = theta.copy()
     bent[is_straight, term] = rates
-    return bent
+    return bent, is_straight
 
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:

@@ -136,9 +136,10 @@ def gain_importance(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return importances (gain over K squared), raw gains and split counts per feature.
 
-    A member with K trees counts with its weight; each of the three is a weighted sum.
+    A member with K trees counts with its share of all weights, whatever their level.
     """
     totals = np.zeros((3, n_features))
+    level = sum(member.weight for member in members)
     for member in members:
         gains = np.zeros(n_features)
         counts = np.zeros(n_features)
@@ -148,5 +149,5 @@ def gain_importance(
             np.add.at(gains, feature, tree.gain[is_split])
             np.add.at(counts, feature, 1.0)
         n_trees = max(len(member.trees), 1)
-        totals += member.weight * np.stack([gains / n_trees**2, gains, counts])
+        totals += member.weight / level * np.stack([gains / n_trees**2, gains, counts])
     return totals[0], totals[1], totals[2]

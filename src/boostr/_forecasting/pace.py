@@ -20,7 +20,7 @@ import numpy as np
 from boostr._forecasting.frailty import Pieces, fit_variance, sum_by_owner
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis._clock import RECENT_EVENTS, RECENT_SHARE, fit_fall
+from boostr.basis._clock import ROUNDING, find_recent, fit_fall
 from boostr.data import RecurrentEvents
 from boostr.data._flat import owners_of
 
@@ -131,24 +131,27 @@ def fit_pace(
     if isinstance(clock, OperationalClock) and clock.is_power_law:
         # What a stretch shows beside the power law is for the sensors to explain.
         return PacedClock(clock, replace(pace, factors=factors)), variance
-    since = _find_recent(events.times[amounts > 0.0], pace.begins[0], end)
+    some = amounts > 0.0
+    owner = events.event_owner[some]
+    since = find_recent(events.times[some], weights[owner], pace.begins[0], end)
     late = pieces.after(since)
     recent = float(weighted[events.times > since].sum()) + _PRIOR
     recent /= float((weights * frailty)[late.owner] @ expect(late)) + _PRIOR
     begins = np.append(pace.begins, end)
-    slope, recent = _find_fall(clock, begins, factors, events.times, weighted) or (
-        0.0,
-        recent,
-    )
-    if isinstance(clock, OperationalClock):
+    if isinstance(clock, OperationalClock) and clock.last_rate is not None:
+        slope, recent = _find_fall(clock, begins, factors, came) or (0.0, recent)
         clock = replace(clock, last_slope=1.0 + slope)
     return PacedClock(clock, Pace(begins, np.append(factors, recent))), variance
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:
-    """Return where stretches begin, up to the end, with factors of 1."""
+    """Return where stretches begin, up to the end, with factors of 1.
+
+    Those of a clock with knots begin just after these: an event at a knot belongs to the
+    stretch before it, however logarithms are rounded.
+    """
     if isinstance(clock, OperationalClock):
-        begins = clock.origin + np.exp(clock.log_times)
+        begins = clock.origin + np.exp(clock.log_times) * (1.0 + ROUNDING)
     else:
         begins = np.linspace(start, end, _N_STRETCHES + 1)
     inner = begins[(begins > start) & (begins < end * (1.0 - 1e-12))]
@@ -156,26 +159,11 @@ def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArr
     return begins, np.ones(len(begins))
 
 
-def _find_recent(times: FloatArray, start: float, end: float) -> float:
-    """Return since when events tell the recent level."""
-    since = end - RECENT_SHARE * (end - start)
-    if np.sum(times > since) >= RECENT_EVENTS:
-        return since
-    ordered = np.sort(times)
-    return float(ordered[-RECENT_EVENTS - 1]) if len(ordered) > RECENT_EVENTS else start
-
-
 def _find_fall(
-    clock: Clock,
-    edges: FloatArray,
-    factors: FloatArray,
-    times: FloatArray,
-    amounts: FloatArray,
+    clock: OperationalClock, edges: FloatArray, factors: FloatArray, came: FloatArray
 ) -> tuple[float, float] | None:
     """Return how rates at this pace fall in the end, if they do, and the factor there."""
-    if not isinstance(clock, OperationalClock) or clock.last_rate is None:
-        return None
     rates = factors * np.diff(clock.read(edges)) / np.diff(edges)
-    counts = np.histogram(times, edges, weights=amounts)[0]
-    found = fit_fall(edges - clock.origin, rates, counts)
-    return None if found is None else (found[0], found[1] / clock.last_rate)
+    found = fit_fall(edges - clock.origin, rates, came)
+    last_rate = clock.end_rate / np.exp(clock.log_times[-1])
+    return None if found is None else (found[0], found[1] / last_rate)

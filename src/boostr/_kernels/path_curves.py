@@ -76,32 +76,80 @@ def _dot(theta: FloatArray, values: FloatArray) -> float:
 
 
 @kernel
-def _skip_past(begins: FloatArray, piece: int, last: int) -> int:
+def _skip_past(begins: FloatArray) -> int:
     """Return the first piece that begins after time zero."""
-    while piece < last and begins[piece] <= 0.0:
+    piece = 0
+    while piece < begins.shape[0] and begins[piece] <= 0.0:
         piece += 1
     return piece
 
 
 @kernel
-def _straighten(
-    theta: FloatArray,
-    phi_grid: FloatArray,
-    grid: FloatArray,
-    cell: int,
-    start: float,
-    end: float,
-    growth: float,
-) -> float:
-    """Return the baseline's growth as if it were straight from one grid point to the next.
+def _bend_stretch(growth: float, length: float, rate: float, floor: float) -> float:
+    """Return the slope of a stretch in which the baseline grows; NaN if it has no end."""
+    if length == math.inf:
+        return math.nan
+    return bend_rate(growth / length + rate, floor) if length > 0.0 else 0.0
 
-    Wherever a piece begins: what the sensors show later must not matter. Beyond the grid it
-    stays as it is.
-    """
-    if cell >= grid.shape[0]:
-        return growth
-    above = _dot(theta, phi_grid[cell]) - _dot(theta, phi_grid[cell - 1])
-    return above * (end - start) / (grid[cell] - grid[cell - 1])
+
+@kernel
+def _rise(slope: float, exact: float, length: float, floor: float) -> float:
+    """Return the rise since the start of a stretch, whose slope is NaN if it has no end."""
+    if floor < 0.0:
+        return exact
+    if not math.isnan(slope):
+        return slope * length
+    return bend_rate(exact / length, floor) * length if length > 0.0 else 0.0
+
+
+@kernel
+def _read_path_curve(
+    begins: FloatArray,
+    rates: FloatArray,
+    unknown: float,
+    theta: FloatArray,
+    phi_pieces: FloatArray,
+    grid: FloatArray,
+    phi_grid: FloatArray,
+    times: FloatArray,
+    phi_times: FloatArray,
+    floor: float,
+    out: FloatArray,
+) -> None:
+    """Write the curve of one individual, stretch by stretch; see `read_path_curves`."""
+    piece = _skip_past(begins)
+    rate = rates[piece - 1] if piece > 0 else unknown
+    cell, start, level = 1, 0.0, 0.0
+    before = _dot(theta, phi_grid[0])
+    query = 0
+    while query < times.shape[0]:
+        end, after = math.inf, math.nan
+        if cell < grid.shape[0]:
+            end, after = grid[cell], _dot(theta, phi_grid[cell])
+        is_piece = piece < begins.shape[0] and begins[piece] < end
+        if is_piece:
+            end, after = begins[piece], _dot(theta, phi_pieces[piece])
+        growth = after - before
+        if floor >= 0.0 and cell < grid.shape[0]:
+            # Straight in the whole cell, wherever a piece begins: what the sensors show
+            # later must not matter.
+            above = _dot(theta, phi_grid[cell]) - _dot(theta, phi_grid[cell - 1])
+            growth = above * (end - start) / (grid[cell] - grid[cell - 1])
+        slope = _bend_stretch(growth, end - start, rate, floor)
+        while query < times.shape[0] and times[query] <= end:
+            length = times[query] - start
+            exact = _dot(theta, phi_times[query]) - before + rate * length
+            out[query] = level + _rise(slope, exact, length, floor)
+            query += 1
+        if end == math.inf:
+            break
+        level += _rise(slope, growth + rate * (end - start), end - start, floor)
+        start, before = end, after
+        if is_piece:
+            rate = rates[piece]
+            piece += 1
+        else:
+            cell += 1
 
 
 @parallel_kernel
@@ -157,51 +205,21 @@ def read_path_curves(
     up to now.
     """
     for individual in numba.prange(offsets.shape[0] - 1):
-        last = offsets[individual + 1]
-        piece = _skip_past(begins, offsets[individual], last)
-        rate = rates[piece - 1] if piece > offsets[individual] else unknown[individual]
-        cell, start, level = 1, 0.0, 0.0
-        before = _dot(theta[individual], phi_grid[0])
-        query, last_query = time_offsets[individual], time_offsets[individual + 1]
-        while query < last_query:
-            end = math.inf
-            after = math.nan
-            if cell < grid.shape[0]:
-                end, after = grid[cell], _dot(theta[individual], phi_grid[cell])
-            is_piece = piece < last and begins[piece] < end
-            if is_piece:
-                end, after = begins[piece], _dot(theta[individual], phi_pieces[piece])
-            growth = after - before
-            if floor >= 0.0:
-                growth = _straighten(
-                    theta[individual], phi_grid, grid, cell, start, end, growth
-                )
-            slope = 0.0
-            if start < end < math.inf:
-                slope = bend_rate(growth / (end - start) + rate, floor)
-            while query < last_query and times[query] <= end:
-                length = times[query] - start
-                exact = _dot(theta[individual], phi_times[query]) - before + rate * length
-                if floor < 0.0:
-                    out[query] = level + exact
-                elif end < math.inf:
-                    out[query] = level + slope * length
-                elif length > 0.0:
-                    out[query] = level + bend_rate(exact / length, floor) * length
-                else:
-                    out[query] = level
-                query += 1
-            if end == math.inf:
-                break
-            level += (
-                slope * (end - start) if floor >= 0.0 else growth + rate * (end - start)
-            )
-            start, before = end, after
-            if is_piece:
-                rate = rates[piece]
-                piece += 1
-            else:
-                cell += 1
+        first, last = offsets[individual], offsets[individual + 1]
+        asked, past = time_offsets[individual], time_offsets[individual + 1]
+        _read_path_curve(
+            begins[first:last],
+            rates[first:last],
+            unknown[individual],
+            theta[individual],
+            phi_pieces[first:last],
+            grid,
+            phi_grid,
+            times[asked:past],
+            phi_times[asked:past],
+            floor,
+            out[asked:past],
+        )
 
 
 @parallel_kernel

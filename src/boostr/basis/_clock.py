@@ -13,12 +13,12 @@ from boostr.data import RecurrentEvents, RiskTable
 from boostr.data._exposure import exposed_windows
 
 __all__ = [
-    "RECENT_EVENTS",
-    "RECENT_SHARE",
+    "ROUNDING",
     "CalendarClock",
     "Clock",
     "OperationalClock",
     "PooledHistories",
+    "find_recent",
     "fit_fall",
 ]
 
@@ -26,15 +26,15 @@ _MAX_KNOTS = 64
 _N_TENTHS = 10  # of the time axis, at whose ends there are knots as well
 _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
 _FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
-RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
-RECENT_EVENTS = 30  # that tell it
+_RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
+_RECENT_EVENTS = 30  # that tell it
 _N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
 _TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
 _CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
 _N_ROUNDS = 3  # of balancing what is expected and what came
 _N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
 _STEPS = (0.5, 2.0)  # factors of one round
-_ROUNDING = 1e-9  # of times
+ROUNDING = 1e-9  # of times
 _STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
 _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
@@ -247,20 +247,13 @@ class PooledHistories:
         expected = expected.reshape(-1, _N_FINE).sum(axis=1)
         growth = np.diff(clock.read(clock.origin + knots))
         # Events at a knot belong to the stretch before it, however logarithms are rounded.
-        came = self.count(knots * (1.0 + _ROUNDING))[1]
+        came = self.count(knots * (1.0 + ROUNDING))[1]
         growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
         return clock.log_times, np.log(np.cumsum(growth))
 
     def recent(self) -> tuple[float, float]:
-        """Return since when, and at what rate, events came recently.
-
-        In the last tenth of the time axis, or since so many events as tell a rate.
-        """
-        since = (1.0 - RECENT_SHARE) * self.end
-        if self.count(np.array([since, self.end]))[0][0] < RECENT_EVENTS:
-            before = self._numbers[-1] - RECENT_EVENTS
-            place = int(np.searchsorted(self._numbers, before, side="right")) - 1
-            since = float(self._times[place - 1]) if place > 0 else 0.0
+        """Return since when, and at what rate, events came recently."""
+        since = find_recent(self._times, np.diff(self._numbers), 0.0, self.end)
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 
@@ -268,6 +261,20 @@ class PooledHistories:
         """Return the exponent and the last value of a clearly falling rate."""
         edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
         return fit_fall(edges, *self.rates(edges))
+
+
+def find_recent(times: FloatArray, weights: FloatArray, start: float, end: float) -> float:
+    """Return since when events tell the recent rate.
+
+    That is in the last tenth of the time axis, or since so many events as tell a rate.
+    """
+    since = end - _RECENT_SHARE * (end - start)
+    if weights[times > since].sum() >= _RECENT_EVENTS:
+        return since
+    at, place = np.unique(times, return_inverse=True)
+    numbers = _sum_up(place, weights)
+    enough = np.flatnonzero(numbers[-1] - numbers[1:] >= _RECENT_EVENTS)
+    return float(at[enough[-1]]) if enough.size else start
 
 
 def fit_fall(
@@ -332,7 +339,7 @@ def _place_knots(
     ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
     tenths = np.arange(1, _N_TENTHS) * pooled.end / _N_TENTHS
     at = np.union1d(times[ranks], tenths)
-    at = at[at <= since * (1.0 + _ROUNDING)]
+    at = at[at <= since * (1.0 + ROUNDING)]
     # The middle of the jump: half of an event has happened at its own time.
     padded = np.concatenate([[0.0], mean])
     counts = 0.5 * (
