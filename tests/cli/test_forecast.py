@@ -121,7 +121,10 @@ def test_dates_go_in_and_come_out(run, pumps, tmp_path):
     judged = run("evaluate", model, events, "--as-of", "2024-03-01", "--horizon", 30)
     assert judged.exit_code == 0, judged.output
     result = run(*given, "--json")
-    assert json.loads(result.stdout)["rows"][0]["now"] == "2024-03-01T00:00:00"
+    row = json.loads(result.stdout)["rows"][0]
+    assert row["now"] == "2024-03-01T00:00:00"
+    due = np.datetime64(row["next_event_date"]) - np.datetime64("2024-03-01", "us")
+    assert due / np.timedelta64(1, "D") == pytest.approx(row["next_event_median"])
     assert json.loads(result.stdout)["unit"] == "D"
     assert "warning" not in result.stderr
     wrong = run("forecast", model, events, "--now", "March")

@@ -86,3 +86,8 @@ def test_names_on_the_screen_are_not_taken_for_markup(capsys):
     assert "[bold]" in shown
     assert "1,234" in shown
     assert "0.040" in shown
+
+
+def test_dates_on_the_screen_are_told_to_the_minute(capsys):
+    print_table("Title", ["due"], [(datetime(2024, 4, 26, 4, 45, 13, 330990),)])
+    assert " 2024-04-26 04:45 " in capsys.readouterr().out

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,8 @@ def _show(value: object) -> str:
         if abs(value) >= 1000:
             return f"{value:,.0f}"
         return f"{value:.3f}" if abs(value) < 1 and value else f"{value:.3g}"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
     return str(value)
 
 
