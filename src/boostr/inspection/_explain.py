@@ -101,7 +101,7 @@ def explain(
     >>> model = BoostR(n_estimators=100, validation=None).fit(train.X, train.y)
     >>> explanation = explain(model, [[0.2, 0.2], [0.9, 0.9]], horizon=100)
     >>> print(explanation.sentence(1))
-    10.1 expected against 5.2 on average: +2.6 x1, +2.4 x0
+    10.3 expected against 5.2 on average: +2.6 x1, +2.5 x0
     """
     fitted = check_model(model)
     table, given = split_sensors(X, Z)
