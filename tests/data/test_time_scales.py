@@ -69,8 +69,10 @@ def test_numbers_go_there_and_back(ages, since):
     )
     shifts = since + np.arange(n)
     back = y.in_calendar_time(since=shifts).in_age(since=shifts)
+    # Entries within rounding of time 0, beside the latest time, are taken as 0.
+    rounding = 1e-8 * max(1.0, float((y.end + shifts).max()))
     assert_allclose(back.times, y.times, atol=1e-8)
-    assert_allclose(back.start, y.start, atol=1e-8)
+    assert_allclose(back.start, y.start, atol=rounding)
     assert back.origins is None
 
 

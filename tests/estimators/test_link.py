@@ -124,13 +124,19 @@ def test_without_events_there_is_no_floor():
     assert (ensemble.floor, level) == (None, 1.0)
 
 
-def test_individuals_without_a_prediction_do_not_matter(on_clock, data, predicted):
+def test_a_share_that_is_held_out_tells_the_floor_and_all_tell_the_level(
+    on_clock, data, predicted
+):
     known = np.arange(300) % 3 > 0
     theta = np.where(known[:, None], predicted, np.nan)
-    some = data.take(np.flatnonzero(known))
     found, level = fit_link(on_clock, data, theta, PARAMS)
+    some = data.take(np.flatnonzero(known))
     expected, expected_level = fit_link(on_clock, some, predicted[known], PARAMS)
-    assert (found.floor, level) == (expected.floor, expected_level)
+    assert_allclose(found.floor / level, expected.floor / expected_level)
+    # An ensemble without trees predicts 0 for all whom it has seen.
+    everybody = np.where(known[:, None], predicted, 0.0)
+    events = total(found, data, level * everybody)
+    assert_allclose(events, len(data.events.times), rtol=1e-9)
 
 
 def test_weight_two_is_the_individual_twice(rng, on_clock, data, predicted):
@@ -159,6 +165,15 @@ def test_fitted_models_expect_as_many_events_out_of_fold_as_there_were(fleet):
     expected = curves.values_at(rows, read(fleet.y.end))
     expected -= curves.values_at(rows, read(fleet.y.start))
     assert_allclose(expected.sum(), len(fleet.y.times), rtol=1e-6)
+
+
+def test_models_with_a_held_out_share_expect_about_as_many_events_as_there_were(fleet):
+    expected = []
+    for seed in range(3):  # whose held-out individuals have more or fewer events
+        model = BoostR(n_estimators=30, validation=0.2, random_state=seed)
+        model.fit(fleet.X, fleet.y)
+        expected.append(model.predict_count(fleet.X, fleet.y.start, fleet.y.end).sum())
+    assert_allclose(expected, len(fleet.y.times), rtol=0.03)
 
 
 class Common:

@@ -11,6 +11,7 @@ from boostr.exceptions import InvalidModelFileError, InvalidParameterError
 from boostr.io._model import MODELS
 
 TREES = "ensemble_.trees."
+LAW = "forecast_law_."
 STANDING_CLOCK = {"object": "CalendarClock", "fields": {"speed": 0.0}}
 
 
@@ -127,6 +128,23 @@ CASES = [
     ("has_costs_", to(1), "has_costs_` must be: truth value"),
     ("time_origin_", to("2024-01-01"), "time_origin_` must be: time stamp, or null"),
     ("time_origin_", to(0.0), "time_origin_` must be: time stamp, or null"),
+    ("has_exposure_", to(0), "has_exposure_` must be: truth value"),
+    ("ensemble_.floor", to(0.0), "floor` must be: finite number above 0, or null"),
+    ("ensemble_.clock.last_rate", to(0.0), "last_rate` must be: finite number above 0"),
+    ("forecast_law_", to(None), "forecast_law_` must be: ForecastLaw"),
+    (LAW + "level", to(0.0), "level` must be: finite number above 0"),
+    (LAW + "shock", to(1.0), "shock` must be: Shock, or null"),
+    (LAW + "shock.errors", lambda values: np.append(values, 0.0), "have a variance"),
+    (LAW + "shock.lead", to(0.0), "lead` must be: finite number above 0"),
+    (LAW + "frailty.variance", to(-1.0), "variance` must be: finite number of at least 0"),
+    (LAW + "frailty.half_life", to(0.0), "half_life` must be: number above 0"),
+    (LAW + "frailty.persistence", to(1.5), "must be a share"),
+    (LAW + "frailty.drifts", to(1), "drifts` must be: truth value"),
+    (LAW + "paced.pace.begins", lambda values: values[::-1], "Stretches of time must rise"),
+    (LAW + "paced.pace.begins", lambda values: values[:-1], "have a factor above 0"),
+    (LAW + "paced.pace.factors", put(0, 0.0), "have a factor above 0"),
+    (LAW + "paced.pace.factors", put(0, np.nan), "factors` must be: float64 array"),
+    (LAW + "paced.clock", to(STANDING_CLOCK), "finite, where curves are read"),
 ]
 SCORE_CASES = [
     [0.5, 0.4],
@@ -201,14 +219,25 @@ def test_attributes_that_are_relied_on_must_be_there(files, name):
 @pytest.mark.parametrize("origin", [None, np.datetime64("2024-01-01", "us")])
 def test_what_later_versions_added_is_read_where_it_is_there(models, origin):
     model = copy.copy(models("plain"))
-    for name in ("has_costs_", "time_origin_"):
+    later_names = MODELS["BoostR"].later_rules
+    for name in later_names:
         vars(model).pop(name, None)
     early = io.from_bytes(io.to_bytes(model))
-    assert not {"has_costs_", "time_origin_"} & set(vars(early))
+    assert not set(later_names) & set(vars(early))
     model.has_costs_, model.time_origin_ = True, origin
     later = io.from_bytes(io.to_bytes(model))
     assert later.has_costs_ is True
     assert later.time_origin_ == origin
+
+
+def test_fields_that_early_files_lack_have_their_defaults(files):
+    document, raw = read_file(files["plain"])
+    for path, name in (("clock_", "last_rate"), ("ensemble_.clock", "last_rate")):
+        del find(document, path)["fields"][name]
+    del find(document, "ensemble_")["fields"]["floor"]
+    early = io.from_bytes(write_file(document, raw))
+    assert early.clock_.last_rate is None
+    assert early.ensemble_.floor is None
 
 
 def test_no_time_is_no_origin(models):

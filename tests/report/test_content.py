@@ -21,7 +21,6 @@ from boostr import (
     Trajectories,
 )
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection import explain
 from boostr.report._content import collect
 from boostr.report._fleet import Fleet, History
 from boostr.report._quality import is_training_data
@@ -108,28 +107,17 @@ def test_sentences_and_values_are_those_of_the_individual(content):
     X, y, Z = pumps().data
     people = content.individuals
     row = y.ids.tolist().index(people.ids[0])
-    one = explain(
-        fitted(),
-        X,
-        Z=Z,
-        start=y.end,
-        stop=y.end + 20.0,
-        frailty=_frailties(content, y),
-    )
+    one = fitted().explain_forecast(X, y, 20.0, Z)
     assert people.reasons.sentences[0] == one.sentence(row)
     names = list(people.reasons.names)
     known = dict(zip(people.reasons.index[0], people.reasons.value[0], strict=True))
     assert known[names.index(HOSTILE)] == pytest.approx(X[HOSTILE].iloc[row], nan_ok=True)
     site = people.reasons.categories[0][int(known[0])]
     assert site == X["site"].iloc[row]
-    last = Z.values[Z.names.index("load"), Z.offsets[row + 1] - 1]
-    assert known[names.index("load")] == last
-
-
-def _frailties(content, y):
-    people = content.individuals
-    by_id = dict(zip(people.ids, people.risk.frailty, strict=True))
-    return [by_id[one] for one in y.ids]
+    samples = slice(Z.offsets[row], Z.offsets[row + 1])
+    shown = Z.values[Z.names.index("load"), samples]
+    last = np.searchsorted(Z.times[samples], y.end[row], side="right") - 1
+    assert known[names.index("load")] == shown[last]
 
 
 def test_sensors_are_read_from_entry_to_now(content):

@@ -40,6 +40,8 @@ __all__ = ["Forecaster"]
 
 Intervals = Literal["frailty", "conformal"] | ForecastCalibration
 
+_ROUNDING = 1e-9  # of a length that is the difference of two times
+
 
 class Forecaster(FuturePredictor):
     """Forecasts from a fitted ensemble and what individuals did so far."""
@@ -297,7 +299,8 @@ class Forecaster(FuturePredictor):
 
     def _warn_of_long_horizon(self, present: Present, stop: FloatArray) -> None:
         """Warn where sensors that follow from events are drawn beyond all experience."""
-        if callable(present.sensors) and np.any(stop - present.now > self.horizon_):
+        longest = (1.0 + _ROUNDING) * self.horizon_
+        if callable(present.sensors) and np.any(stop - present.now > longest):
             warnings.warn(
                 "Sensors that follow from the events are drawn for a horizon that is "
                 f"longer than any follow-up of training ({self.horizon_:g}), so they may "

@@ -77,7 +77,9 @@ def read_labels(X: Any, by: Any) -> AnyArray:
                 f"no column {by!r}.\n\nHint: columns are {first_few(columns)}."
             )
         by = frame[by].to_list()
-    labels = np.asarray([str(label) for label in by])
+    labels = np.asarray(by)
+    if labels.dtype.kind == "O":  # such as text beside missing values
+        labels = np.asarray([str(label) for label in labels])
     if labels.shape != (len(table),):
         raise InvalidParameterError(
             f"`by` must have one label per individual, but it has {len(labels)} for "

@@ -35,6 +35,7 @@ def fit_link(
     Rates of training individuals by models that left them out, with coefficients
     ``theta``, are bent below each of several floors and multiplied so that as many events
     are expected as there were. The floor by which the events are the most likely stays.
+    Where a share was held out, the others' own predictions count for the level, too.
     Without such predictions the floor is a usual one, and the level stays.
     """
     average = _average_rate(ensemble, data)
@@ -43,12 +44,14 @@ def fit_link(
     if theta is None or not is_judged:
         return replace(usual, floor=usual.floor if average > 0.0 else None), 1.0
     known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    if len(known) < len(theta):
-        data, theta = data.take(known), theta[known]
     candidates = [replace(ensemble, floor=share * average) for share in _FLOORS]
-    judged = [_judge(candidate, data, theta) for candidate in candidates]
+    judged = [_judge(candidate, data.take(known), theta[known]) for candidate in candidates]
     best = int(np.argmax([likelihood for likelihood, _ in judged]))
     level = judged[best][1]
+    if len(known) < len(theta):
+        # Few are held out, with more or fewer events than usual by chance: all tell it.
+        everybody = np.where(np.isnan(theta), ensemble.coefficients(data.features), theta)
+        level = _judge(candidates[best], data, everybody)[1]
     return candidates[best].scaled(level), level
 
 

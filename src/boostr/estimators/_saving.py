@@ -141,8 +141,9 @@ def _is_layout(value: Any) -> bool:
 
 def _check_pace(pace: Pace) -> None:
     is_right = len(pace.begins) == len(pace.factors) > 0
-    is_right = is_right and bool(np.all(np.diff(pace.begins) > 0.0))
-    require(is_right and bool(np.all(pace.factors > 0.0)), "Stretches of time must rise")
+    is_right = is_right and bool(np.all(pace.factors > 0.0))
+    require(is_right, "Every stretch of time must have a factor above 0")
+    require(np.all(np.diff(pace.begins) > 0.0), "Stretches of time must rise")
 
 
 register(
@@ -173,6 +174,9 @@ register(
         "extra": number(0.0),
         "drifts": TRUTH,
     },
+    check=lambda law: require(
+        law.persistence <= 1.0, "What goes on of a frailty must be a share"
+    ),
 )
 register(
     Pace,

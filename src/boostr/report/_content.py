@@ -17,7 +17,7 @@ from boostr.exceptions import SensorRangeWarning
 from boostr.report._data_checks import find_warnings
 from boostr.report._drivers import Drivers
 from boostr.report._fleet import Activity, Fleet, History, Mcf, TimeAxis, Timeline
-from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths, explain_window
+from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths
 from boostr.report._quality import Quality
 from boostr.tuning import Backtest
 
@@ -90,13 +90,14 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
         present, stop = model._present(fleet.table, fleet.y, *ahead, None)
         outlook = look_ahead(model, present, stop, own_history=True)
+        plain = look_ahead(model, present, stop, own_history=False)
         risk = Risk.of(fleet, outlook, stop, level)
-        explanation = explain_window(model, fleet, present, risk, stop)
+        explanation = model.explain_forecast(fleet.table, fleet.y, *ahead)
         rows = risk.order()[:max_individuals]
         individuals = Individuals(
             ids=fleet.y.ids[rows],
             risk=risk.take(rows),
-            curves=Curves.of(outlook, length, level, rows),
+            curves=Curves.of(outlook, plain, length, level, rows),
             history=History.of(fleet.y[rows], _MOST_EVENTS),
             reasons=Reasons.of(explanation, fleet, rows),
             sensors=SensorPaths.of(explanation, fleet, rows, _MOST_SAMPLES),

@@ -13,11 +13,11 @@ from boostr._typing import FloatArray, PositionArray
 from boostr.data import Trajectories
 from boostr.data._clip import clip
 from boostr.data._flat import owners_of
-from boostr.estimators._outlook import Outlook, Present
-from boostr.inspection import Explanation, explain
+from boostr.estimators._outlook import Outlook
+from boostr.inspection import Explanation
 from boostr.report._fleet import Fleet
 
-__all__ = ["Curves", "Reasons", "Risk", "SensorPaths", "explain_window", "read_values"]
+__all__ = ["Curves", "Reasons", "Risk", "SensorPaths", "read_values"]
 
 N_LEADS = 10  # points of a curve ahead
 N_PAST = 16  # points of what the model expected so far
@@ -42,8 +42,7 @@ class Risk:
     @classmethod
     def of(cls, fleet: Fleet, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
         """Look ahead from the present to the end of the window."""
-        frailties = outlook.frailties(outlook.expect_by_fold(stop))
-        ahead = outlook.expect(stop)
+        frailties, ahead = outlook.frailties(stop), outlook.expect(stop)
         counts = outlook.count(ahead, frailties, stop)
         lower, upper = outlook.costs.interval(counts, level)
         return cls(
@@ -54,7 +53,7 @@ class Risk:
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties),
-            frailty=frailties.mean,
+            frailty=frailties.mean / outlook.law.level,
         )
 
     def take(self, rows: PositionArray) -> Risk:
@@ -85,9 +84,14 @@ class Curves:
 
     @classmethod
     def of(
-        cls, outlook: Outlook, horizon: float, level: float, rows: PositionArray
+        cls,
+        outlook: Outlook,
+        plain: Outlook,
+        horizon: float,
+        level: float,
+        rows: PositionArray,
     ) -> Curves:
-        """Compute the curves of some individuals."""
+        """Compute the curves of some individuals, the past without own history."""
         leads = horizon * np.arange(1, N_LEADS + 1) / N_LEADS
         parts = [_look(outlook, lead, level, rows) for lead in leads]
         expected, lower, upper = (
@@ -95,7 +99,7 @@ class Curves:
         )
         entry, now = outlook.present.entry, outlook.now
         shares = np.arange(1, N_PAST + 1) / N_PAST
-        past = [_expect_observed(outlook, entry + s * (now - entry)) for s in shares]
+        past = [_expect_observed(plain, entry + s * (now - entry)) for s in shares]
         return cls(leads, expected, lower, upper, entry[rows], np.stack(past, axis=1)[rows])
 
 
@@ -168,28 +172,12 @@ class SensorPaths:
         )
 
 
-def explain_window(
-    model: Any, fleet: Fleet, present: Present, risk: Risk, stop: FloatArray
-) -> Explanation:
-    """Return the reasons for the expected events of the window ahead."""
-    return explain(
-        model,
-        fleet.table,
-        Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
-        start=risk.now,
-        stop=stop,
-        frailty=risk.frailty,
-        exposure=present.exposure,
-    )
-
-
 def _look(
     outlook: Outlook, lead: float, level: float, rows: PositionArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return expected number and interval in the first part of the window."""
     stop = outlook.now + lead
-    frailties = outlook.frailties(outlook.expect_by_fold(stop))
-    counts = outlook.count(outlook.expect(stop), frailties, stop)
+    counts = outlook.count(outlook.expect(stop), outlook.frailties(stop), stop)
     lower, upper = outlook.costs.interval(counts, level)
     return counts.mean[rows] * outlook.costs.unit, lower[rows], upper[rows]
 
