@@ -314,21 +314,26 @@ def test_a_fall_goes_on_and_a_rise_does_not(rng, exponent, goes_on):
     assert_allclose(rate / rate[0], np.array([1.0, 2.0, 4.0]) ** (goes_on - 1.0), rtol=0.1)
 
 
-def test_the_recent_rate_is_that_of_events_over_exposure(rng):
-    events = staggered_events(rng, RATES["rising"], 1_000)
-    clock = OperationalClock.from_events(events)
-    since, end = tenths_of(events)[-2:]
-    rate = oracles_clock.rate_between(events, since, end)
+def test_where_the_rate_has_jumped_the_last_tenth_tells_it(rng):
+    early = [rng.uniform(0.0, 9.0, count) for count in rng.poisson(0.9, 1_000)]
+    late = [rng.uniform(9.0, 10.0, count) for count in rng.poisson(0.5, 1_000)]
+    joined = [np.sort(np.concatenate(pair)) for pair in zip(early, late, strict=True)]
+    clock = OperationalClock.from_events(RecurrentEvents.from_lists(joined, end=10.0))
+    rate = sum(map(len, late)) / 1_000
     assert_allclose(clock.last_rate, rate)
-    assert_allclose(clock.rate(np.array([2.0 * end])), rate)
+    assert_allclose(clock.rate(np.array([20.0])), rate)
 
 
-def test_at_least_some_events_tell_the_recent_rate(rng):
-    times = np.sort(rng.uniform(0.0, 8.0, 100))
+def test_where_rates_are_alike_all_events_tell_the_recent_one():
+    times = np.linspace(0.05, 9.95, 100)
     events = RecurrentEvents.from_lists([[time] for time in times], end=10.0)
-    clock = OperationalClock.from_events(events)
-    since = times[-RECENT_EVENTS - 1]
-    assert_allclose(clock.last_rate, oracles_clock.rate_between(events, since, 10.0))
+    assert_allclose(OperationalClock.from_events(events).last_rate, 0.1)
+
+
+def test_few_events_cannot_tell_that_the_rate_has_changed():
+    # Two events in the last tenth, where 1.1 were to be expected: nobody knows.
+    events = RecurrentEvents.from_lists([[1.0, 3.0, 5.0, 7.0, 9.1, 9.2]] * 2, end=10.0)
+    assert_allclose(OperationalClock.from_events(events).last_rate, 0.6)
 
 
 @pytest.mark.parametrize(("n", "since"), [(1_000, 0.8), (100, 0.69), (31, 0.0), (30, -1)])

@@ -167,11 +167,11 @@ def test_gains_and_counts_are_sums_over_splits(problem):
     assert_allclose([gains.sum(), counts.sum()], [total, n_splits])
 
 
-def test_members_are_important_by_their_weight(problem):
+def test_members_are_important_by_their_share_of_all_weights(problem):
     first, second = make_members(problem)
     alone = [np.array(gain_importance([Member(m.trees, 1.0)], 3)) for m in (first, second)]
     both = np.array(gain_importance([first, second], 3))
-    assert_allclose(both, 0.75 * alone[0] + 0.5 * alone[1])
+    assert_allclose(both, (0.75 * alone[0] + 0.5 * alone[1]) / (0.75 + 0.5))
 
 
 def test_a_member_without_trees_is_of_no_importance():

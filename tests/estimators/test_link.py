@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests import oracles, oracles_clock
 
-from boostr import BoostR, RecurrentEvents
+from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble
 from boostr.basis import CalendarClock, OperationalClock, PowerBasis
@@ -137,6 +139,25 @@ def test_a_share_that_is_held_out_tells_the_floor_and_all_tell_the_level(
     everybody = np.where(known[:, None], predicted, 0.0)
     events = total(found, data, level * everybody)
     assert_allclose(events, len(data.events.times), rtol=1e-9)
+
+
+def test_events_without_exposure_do_not_tell_a_floor(on_clock, data, predicted):
+    n = len(data)
+    samples = Trajectories.from_flat(
+        np.tile([0.0, 2.0, 4.0], n),
+        3 * np.arange(n + 1),
+        [np.tile([1.0, 0.0, 2.0], n)],
+        ["flights"],
+    )
+    owner, times = data.events.event_owner, data.events.times
+    is_exposed = (times <= 2.0) | (times > 4.0)
+    floors = []
+    for is_in in (is_exposed, np.ones(len(times), dtype=bool)):
+        lists = [times[is_in & (owner == row)] for row in range(n)]
+        events = RecurrentEvents.from_lists(lists, end=data.events.end, exposure=samples)
+        found = fit_link(on_clock, replace(data, events=events), predicted, PARAMS)
+        floors.append(found[0].floor / found[1])
+    assert_allclose(*floors)
 
 
 def test_weight_two_is_the_individual_twice(rng, on_clock, data, predicted):

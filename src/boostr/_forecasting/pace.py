@@ -20,7 +20,7 @@ import numpy as np
 from boostr._forecasting.frailty import Pieces, fit_variance, sum_by_owner
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis._clock import ROUNDING, find_recent, fit_fall
+from boostr.basis._clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data._flat import owners_of
 
@@ -33,6 +33,7 @@ ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
 _N_ROUNDS = 8
 _PRIOR = 2.0  # events, as many as expected, beside those of a stretch
 _STEPS = (0.5, 2.0)  # factors of one round
+_LEAST_EXPECTED = 1e-12  # events, so that rates are never zero
 _N_STRETCHES = 10  # of a clock without knots
 
 
@@ -131,17 +132,33 @@ def fit_pace(
     if isinstance(clock, OperationalClock) and clock.is_power_law:
         # What a stretch shows beside the power law is for the sensors to explain.
         return PacedClock(clock, replace(pace, factors=factors)), variance
-    some = amounts > 0.0
-    owner = events.event_owner[some]
-    since = find_recent(events.times[some], weights[owner], pace.begins[0], end)
-    late = pieces.after(since)
-    recent = float(weighted[events.times > since].sum()) + _PRIOR
-    recent /= float((weights * frailty)[late.owner] @ expect(late)) + _PRIOR
     begins = np.append(pace.begins, end)
-    if isinstance(clock, OperationalClock) and clock.last_rate is not None:
-        slope, recent = _find_fall(clock, begins, factors, came) or (0.0, recent)
-        clock = replace(clock, last_slope=1.0 + slope)
-    return PacedClock(clock, Pace(begins, np.append(factors, recent))), variance
+    weighed = (weights * frailty)[pieces.owner] * rises
+    expected = np.maximum(sum_by_owner(stretch, weighed, k), _LEAST_EXPECTED)
+    clock, factor = _go_on(clock, begins, factors, came, expected)
+    return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
+
+
+def _go_on(
+    clock: Clock,
+    edges: FloatArray,
+    factors: FloatArray,
+    came: FloatArray,
+    expected: FloatArray,
+) -> tuple[Clock, float]:
+    """Return the clock and the factor by which rates go on after the end.
+
+    ``came`` and ``expected`` are events between the edges, the latter for a pace of 1.
+    """
+    if not isinstance(clock, OperationalClock) or clock.last_rate is None:
+        level = pool_recent(edges, came, came, expected)
+        return clock, max(level, _LEAST_EXPECTED)
+    speed = np.diff(clock.read(edges)) / np.diff(edges)
+    fall = fit_fall(edges - clock.origin, factors * speed, came)
+    # Time under observation, of individuals for whom one event a unit of time is expected.
+    slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
+    factor = max(level / clock.last_rate, _LEAST_EXPECTED)
+    return replace(clock, last_slope=1.0 + slope), factor
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:
@@ -157,13 +174,3 @@ def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArr
     inner = begins[(begins > start) & (begins < end * (1.0 - 1e-12))]
     begins = np.append(start, inner)
     return begins, np.ones(len(begins))
-
-
-def _find_fall(
-    clock: OperationalClock, edges: FloatArray, factors: FloatArray, came: FloatArray
-) -> tuple[float, float] | None:
-    """Return how rates at this pace fall in the end, if they do, and the factor there."""
-    rates = factors * np.diff(clock.read(edges)) / np.diff(edges)
-    found = fit_fall(edges - clock.origin, rates, came)
-    last_rate = clock.end_rate / np.exp(clock.log_times[-1])
-    return None if found is None else (found[0], found[1] / last_rate)

@@ -20,6 +20,7 @@ __all__ = [
     "PooledHistories",
     "find_recent",
     "fit_fall",
+    "pool_recent",
 ]
 
 _MAX_KNOTS = 64
@@ -28,6 +29,7 @@ _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
 _FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
 _RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
 _RECENT_EVENTS = 30  # that tell it
+_N_LEVEL_CELLS = 80  # of the time axis, by which the time that tells the level is extended
 _N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
 _TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
 _CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
@@ -97,7 +99,7 @@ class OperationalClock:
         pooled = PooledHistories(events, weights, origin)
         since, rate = pooled.recent()
         knots = _place_knots(times - origin, mean, since, pooled, rate)
-        slope, rate = pooled.fall() or (0.0, rate)
+        slope, rate = pooled.fall() or (0.0, pooled.level())
         clock = cls._through(origin, *knots, 1.0 + slope, rate)
         for _ in range(_N_ROUNDS):
             clock = cls._through(
@@ -257,6 +259,12 @@ class PooledHistories:
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 
+    def level(self) -> float:
+        """Return the rate at which events go on after the end."""
+        edges = np.linspace(0.0, self.end, _N_LEVEL_CELLS + 1)
+        counts, costs = self.count(edges)
+        return pool_recent(edges, counts, costs, self.exposure(edges))
+
     def fall(self) -> tuple[float, float] | None:
         """Return the exponent and the last value of a clearly falling rate."""
         edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
@@ -275,6 +283,32 @@ def find_recent(times: FloatArray, weights: FloatArray, start: float, end: float
     numbers = _sum_up(place, weights)
     enough = np.flatnonzero(numbers[-1] - numbers[1:] >= _RECENT_EVENTS)
     return float(at[enough[-1]]) if enough.size else start
+
+
+def pool_recent(
+    edges: FloatArray, counts: FloatArray, costs: FloatArray, exposure: FloatArray
+) -> float:
+    """Return the recent rate, from as much time before the end as rates are alike.
+
+    Between the edges there were ``counts`` of events, with ``costs``, in time under
+    observation ``exposure``. The last tenth counts, or as much as has enough events; then
+    as much time again, as long as its rate does not differ clearly from that so far.
+    """
+    span, before = edges[-1] - edges[0], edges[-1] - edges[:-1]
+    n_late = np.cumsum(counts[::-1])[::-1]
+    is_first = before <= _RECENT_SHARE * span * (1.0 + ROUNDING)
+    enough = np.flatnonzero(n_late >= _RECENT_EVENTS)
+    first = min(int(np.argmax(is_first)), int(enough[-1]) if enough.size else 0)
+    while first > 0:
+        far = edges[-1] - 2.0 * (edges[-1] - edges[first]) * (1.0 + ROUNDING)
+        cells = slice(min(int(np.searchsorted(edges[:first], far)), first - 1), first)
+        n, x = counts[first:].sum(), exposure[first:].sum()
+        expected = exposure[cells].sum() * n / x
+        spread = np.sqrt(expected * (1.0 + exposure[cells].sum() / x))
+        if abs(counts[cells].sum() - expected) > _CLEAR * spread:
+            break
+        first = cells.start
+    return float(costs[first:].sum() / exposure[first:].sum())
 
 
 def fit_fall(

@@ -81,5 +81,5 @@ def _judge(
     level = float(np.clip(amounts.sum() / total, *_LEVELS))
     # Exposures multiply rates by every floor alike, and may be 0 where there was an event.
     rates = level * unit.slopes_at(events.event_owner, clock.read(events.times))
-    some = amounts > 0.0
+    some = (amounts > 0.0) & (rates > 0.0)  # events without exposure tell no floor
     return float(amounts[some] @ np.log(rates[some])) - level * total, level

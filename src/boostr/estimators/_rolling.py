@@ -37,7 +37,6 @@ __all__ = [
 _LEADS = 10  # in the time axis
 _LEAST_MEAN = 1e-12  # of a number of events
 _LEAST = 10  # individuals, and events, that a date needs before it
-_PRIOR = 5.0  # events, as many as expected, beside those that tell the level
 _TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
 
 
@@ -50,11 +49,11 @@ def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
     """Return the level of events in the last lead, over what was expected.
 
     Levels wander, and return: a third of the difference, on the scale of logarithms, is
-    what goes on.
+    what goes on, less what chance makes.
     """
-    last = _forecast(seen, law, seen.data.events.end - lead)
-    ratio = (last.total(last.came) + _PRIOR) / (last.total(last.expected) + _PRIOR)
-    return float(ratio**_TRUST)
+    error, chance = _forecast(seen, law, seen.data.events.end - lead).error
+    clear = max(1.0 - chance / error**2, 0.0) if error != 0.0 else 0.0
+    return float(np.exp(_TRUST * clear * error))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
