@@ -100,11 +100,13 @@ def fit_pace(
     amounts: FloatArray,
     weights: FloatArray,
     unit: float = 1.0,
+    *,
+    falls: bool = True,
 ) -> tuple[PacedClock, float]:
     """Return the pace of events on a clock, and the variance of permanent frailties.
 
     ``amounts`` are the costs of the events in units that make them counts, and ``weights``
-    those of the individuals.
+    those of the individuals. A clear fall of the rate goes on if ``falls``.
     """
     end = float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
@@ -135,7 +137,7 @@ def fit_pace(
     begins = np.append(pace.begins, end)
     weighed = (weights * frailty)[pieces.owner] * rises
     expected = np.maximum(sum_by_owner(stretch, weighed, k), _LEAST_EXPECTED)
-    clock, factor = _go_on(clock, begins, factors, came, expected)
+    clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
     return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
 
 
@@ -145,6 +147,8 @@ def _go_on(
     factors: FloatArray,
     came: FloatArray,
     expected: FloatArray,
+    *,
+    falls: bool,
 ) -> tuple[Clock, float]:
     """Return the clock and the factor by which rates go on after the end.
 
@@ -154,7 +158,7 @@ def _go_on(
         level = pool_recent(edges, came, came, expected)
         return clock, max(level, _LEAST_EXPECTED)
     speed = np.diff(clock.read(edges)) / np.diff(edges)
-    fall = fit_fall(edges - clock.origin, factors * speed, came)
+    fall = fit_fall(edges - clock.origin, factors * speed, came) if falls else None
     # Time under observation, of individuals for whom one event a unit of time is expected.
     slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
     factor = max(level / clock.last_rate, _LEAST_EXPECTED)

@@ -8,6 +8,7 @@ import numpy as np
 
 from boostr._forecasting.frailty import Ahead, fit_law
 from boostr._typing import FloatArray
+from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
 from boostr.estimators._forecast_law import ForecastLaw, Shock
@@ -25,6 +26,7 @@ from boostr.estimators._training_data import TrainingData
 __all__ = ["finish_fit"]
 
 _LAST_PART = 0.35  # of every follow-up, which the law of frailties is judged by
+_CLEARLY = 1.0 / 3.0  # of the squared errors with a fall: so few without it overrule it
 _MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
 
 
@@ -75,9 +77,15 @@ def _learn_law(
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
         return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))
-    level = measure_level(seen, frailty, lead)
-    tried = roll_back(model, seen, frailty, lead, model.n_origins)
-    return ForecastLaw(frailty, paced, level, make_shock(lead, tried))
+    shock = make_shock(lead, roll_back(model, seen, frailty, lead, model.n_origins))
+    if isinstance(paced.clock, OperationalClock) and paced.clock.last_slope < 1.0:
+        steady = roll_back(model, seen, frailty, lead, model.n_origins, falls=False)
+        other = make_shock(lead, steady)
+        # A few dates are a noisy judge: they must be clear.
+        if np.sum(other.errors**2) < _CLEARLY * np.sum(shock.errors**2):
+            paced, shock = Seen.of(model, data, theta).find_pace(falls=False)[0], other
+            seen = Seen.of(model, data, theta, paced)
+    return ForecastLaw(frailty, paced, measure_level(seen, frailty, lead), shock)
 
 
 def _cut_last_part(seen: Seen) -> Ahead:

@@ -15,15 +15,12 @@ __all__ = ["sum_counts"]
 def sum_counts(
     outlook: Outlook, counts: Counts, stop: FloatArray, level: float, rows: PositionArray
 ) -> FleetForecast:
-    """Return the total of some individuals, whose counts include shared errors.
-
-    What individuals do not share averages out; the rest is in the total once.
-    """
+    """Return the total of some individuals: what they do not share averages out."""
     unit, mean = outlook.costs.unit, counts.mean[rows]
-    shared = outlook.shared_dispersion(stop)[rows]
-    own = np.maximum(counts.dispersion[rows] - shared, 0.0)
     total = float(mean.sum())
-    excess = float(own @ mean**2) + outlook.shared_variance(stop, counts.mean * unit, rows)
+    excess = float(counts.dispersion[rows] @ mean**2) + outlook.shared_variance(
+        stop, counts.mean * unit, rows
+    )
     dispersion = excess / total**2 if total > 0.0 else 0.0
     summed = Counts(np.array([total]), np.array([dispersion]))
     lower, upper = outlook.costs.interval(summed, level)

@@ -119,7 +119,7 @@ class Seen:
         curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
         return cls(data, theta, Costs.of(data.events), curves)
 
-    def find_pace(self) -> tuple[PacedClock, float]:
+    def find_pace(self, *, falls: bool = True) -> tuple[PacedClock, float]:
         """Return the pace of their events, and the variance of permanent frailties."""
         return fit_pace(
             self.curves.clock,
@@ -128,6 +128,7 @@ class Seen:
             self.amounts,
             self.data.weights,
             self.costs.unit,
+            falls=falls,
         )
 
     @property

@@ -213,12 +213,6 @@ class Outlook:
         known = frailty.posterior(histories, self.now, variance)
         return known.scaled(self.law.level)  # which is common to all
 
-    def shared_dispersion(self, stop: FloatArray) -> FloatArray:
-        """Return the relative variance of counts that all individuals share."""
-        if self.law.shock is None:
-            return np.zeros(len(stop))
-        return self.law.shock.variance(stop - self.now)
-
     def shared_variance(
         self, stop: FloatArray, expected: FloatArray, rows: PositionArray
     ) -> float:
@@ -227,7 +221,7 @@ class Outlook:
         In squared units of cost.
         """
         if self.law.shock is not None:
-            errors = np.sqrt(self.shared_dispersion(stop)) * expected
+            errors = np.sqrt(self.law.shock.variance(stop - self.now)) * expected
             return float(errors[rows].sum() / self.costs.unit) ** 2
 
         def totals(models: list[Expect]) -> FloatArray:
@@ -248,12 +242,8 @@ class Outlook:
         return variance / self.costs.unit**2
 
     def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
-        """Return what frailties as known now say about the whole time from now on.
-
-        Errors that all individuals share are part of what is not known of each.
-        """
-        ahead = self.law.frailty.ahead(frailties, stop - self.now)
-        return Frailties(ahead.mean, ahead.dispersion + self.shared_dispersion(stop))
+        """Return what frailties as known now say about the whole time from now on."""
+        return self.law.frailty.ahead(frailties, stop - self.now)
 
     def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
         """Return counts of events, or of units of cost, from now on to a time.

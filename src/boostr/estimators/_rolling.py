@@ -90,9 +90,18 @@ class Forecast:
 
 
 def roll_back(
-    model: Any, seen: Seen, law: FrailtyLaw, lead: float, n_dates: int
+    model: Any,
+    seen: Seen,
+    law: FrailtyLaw,
+    lead: float,
+    n_dates: int,
+    *,
+    falls: bool = True,
 ) -> list[Forecast]:
-    """Return forecasts over a lead from earlier dates, the latest first."""
+    """Return forecasts over a lead from earlier dates, the latest first.
+
+    A clear fall of the rate goes on in them if ``falls``.
+    """
     forecasts = []
     for place in range(1, n_dates + 1):
         found = cut_back(seen.data, place * lead)
@@ -102,7 +111,7 @@ def roll_back(
         theta = None if seen.theta is None else seen.theta[rows]
         clock = _clock_then(model.clock_, known)
         then = Seen.among(model, known, theta, PacedClock(clock, Pace.even()))
-        then = Seen.among(model, known, theta, then.find_pace()[0])
+        then = Seen.among(model, known, theta, then.find_pace(falls=falls)[0])
         forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
     return forecasts
 
