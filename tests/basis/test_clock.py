@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles_clock
 
 from boostr.basis import CalendarClock, OperationalClock
-from boostr.basis._clock import find_recent, fit_fall
+from boostr.basis._clock import find_recent, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 
 RECENT_EVENTS = 30  # that tell a rate of their own
@@ -334,6 +334,15 @@ def test_few_events_cannot_tell_that_the_rate_has_changed():
     # Two events in the last tenth, where 1.1 were to be expected: nobody knows.
     events = RecurrentEvents.from_lists([[1.0, 3.0, 5.0, 7.0, 9.1, 9.2]] * 2, end=10.0)
     assert_allclose(OperationalClock.from_events(events).last_rate, 0.6)
+
+
+@pytest.mark.parametrize("last", [0.5, 2.0, 5.0])
+def test_a_level_that_has_changed_is_that_of_the_last_cell_however_long_it_is(last):
+    # Cells of any length, such as those between the knots of a clock; twice the rate.
+    edges = np.append(np.linspace(0.0, 10.0 - last, 6), 10.0)
+    exposure = np.diff(edges)
+    counts = 200.0 * exposure * np.array([1.0] * 5 + [2.0])
+    assert_allclose(pool_recent(edges, counts, counts, exposure), 400.0)
 
 
 @pytest.mark.parametrize(("n", "since"), [(1_000, 0.8), (100, 0.69), (31, 0.0), (30, -1)])

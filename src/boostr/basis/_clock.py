@@ -297,6 +297,7 @@ def pool_recent(
     span, before = edges[-1] - edges[0], edges[-1] - edges[:-1]
     n_late = np.cumsum(counts[::-1])[::-1]
     is_first = before <= _RECENT_SHARE * span * (1.0 + ROUNDING)
+    is_first[-1] = True  # also where the last cell is longer
     enough = np.flatnonzero(n_late >= _RECENT_EVENTS)
     first = min(int(np.argmax(is_first)), int(enough[-1]) if enough.size else 0)
     while first > 0:
