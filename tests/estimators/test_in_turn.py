@@ -64,7 +64,7 @@ def usefulness(model):
 def test_sensors_do_not_explain_what_frailties_do(frail):
     X, y = frail
     first, beside = small().fit(X, y, memory(y, y.end)), small().fit(X, y, memory)
-    assert usefulness(beside) < 0.1 * usefulness(first)
+    assert usefulness(beside) < 0.2 * usefulness(first)
 
 
 def test_sensors_explain_events_that_bring_events():

@@ -308,7 +308,9 @@ def look_ahead(rng, before, after, expected=6.0, weights=None):
     )
     seen = rng.poisson(after * 0.5 * expected).astype(float)
     weights = np.ones(n) if weights is None else weights
-    return Ahead(histories, np.full(n, 65.0), np.full(n, 0.5 * expected), seen, weights)
+    return Ahead(
+        histories, np.full(n, 65.0), np.full(n, 0.5 * expected), seen, weights, 35.0
+    )
 
 
 def test_the_likelihood_ahead_is_the_negative_binomial_one_at_the_right_level(rng):
@@ -401,6 +403,7 @@ def test_the_law_of_weights_two_is_that_of_all_individuals_twice(rng):
         np.tile(ahead.expected, 2),
         np.tile(ahead.seen, 2),
         np.ones(2 * n),
+        ahead.length,
     )
     assert fit_law(ahead, 0.8, 100.0) == fit_law(twice, 0.8, 100.0)
 

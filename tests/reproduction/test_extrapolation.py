@@ -50,7 +50,8 @@ def test_time_as_a_feature_is_flat_beyond_the_end_and_ours_is_not(scores):
     beyond = TIMES >= END
     assert_allclose(np.ptp(ad_hoc[:, beyond], axis=1), 0.0, atol=1e-5)
     assert scores[name_ad_hoc()]["growth"] == pytest.approx(0.0, abs=1e-6)
-    assert scores[DEFAULT]["growth"] == pytest.approx(1.0, abs=0.15)
+    # The true rate goes on to rise, which a forecast does not count on.
+    assert 0.6 < scores[DEFAULT]["growth"] < 1.1
 
 
 @pytest.mark.slow

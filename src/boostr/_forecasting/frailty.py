@@ -64,6 +64,7 @@ class FrailtyLaw:
     persistence: float = 1.0  # rho: share of a difference from 1 that goes on
     scale: float = 1.0  # factor of the variance that a history leaves
     extra: float = 0.0  # relative variance ahead that no history tells
+    judged_over: float = np.inf  # length of the time ahead that it was judged by
     drifts: bool = False  # the law of the first model files: the prior fades as well
 
     @property
@@ -104,8 +105,16 @@ class FrailtyLaw:
         return Frailties(mean, self.scale * self.variance / known + self.extra)
 
     def ahead(self, frailties: Frailties, length: FloatArray) -> Frailties:
-        """Return frailties, as known now, over a time ahead."""
-        return frailties.widen(self.spread(length)) if self.drifts else frailties
+        """Return frailties, as known now, over a time ahead.
+
+        What fades is less known over a longer time than the law was judged by.
+        """
+        if self.drifts:
+            return frailties.widen(self.spread(length))
+        if np.isinf(self.judged_over):
+            return frailties
+        judged = float(self.spread(np.array(self.judged_over)))
+        return frailties.widen(np.maximum(self.spread(length) / judged, 1.0))
 
     def spread(self, length: FloatArray) -> FloatArray:
         """Return the factor by which drifting frailties are less known ahead than now.
@@ -247,6 +256,7 @@ class Ahead:
     expected: FloatArray  # (n,) events in it, for a frailty of 1
     seen: FloatArray  # (n,)
     weights: FloatArray  # (n,)
+    length: float  # of the last part, on average
 
     def log_likelihood(self, frailties: Frailties) -> float:
         """Return that of the last part, at the level that explains the most.
@@ -294,6 +304,8 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
 
 def _fit_spread(ahead: Ahead, law: FrailtyLaw) -> FrailtyLaw:
     """Find how far counts ahead spread around what histories tell."""
+    if np.isfinite(law.half_life):
+        law = replace(law, judged_over=ahead.length)
     sums = ahead.histories.discount(ahead.now, law.fading)
     best, most = law, ahead.log_likelihood(law.judge(*sums)) + _WORTH_OF_SPREAD
     for scale in _SCALES:

@@ -33,6 +33,7 @@ ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
 _N_ROUNDS = 8
 _PRIOR = 2.0  # events, as many as expected, beside those of a stretch
 _STEPS = (0.5, 2.0)  # factors of one round
+_FACTORS = (0.02, 50.0)  # paces that are possible
 _LEAST_EXPECTED = 1e-12  # events, so that rates are never zero
 _N_STRETCHES = 10  # of a clock without knots
 
@@ -130,13 +131,15 @@ def fit_pace(
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
         counted = (weights * frailty)[pieces.owner] * rises * factors[stretch]
         ratio = (came + _PRIOR) / (sum_by_owner(stretch, counted, k) + _PRIOR)
-        factors = factors * np.clip(ratio, *_STEPS)
+        factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
     if isinstance(clock, OperationalClock) and clock.is_power_law:
         # What a stretch shows beside the power law is for the sensors to explain.
         return PacedClock(clock, replace(pace, factors=factors)), variance
     begins = np.append(pace.begins, end)
     weighed = (weights * frailty)[pieces.owner] * rises
     expected = np.maximum(sum_by_owner(stretch, weighed, k), _LEAST_EXPECTED)
+    # As in every stretch, so that events without exposure do not make an infinite pace.
+    came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
     clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
     return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
 

@@ -97,7 +97,8 @@ def _cut_last_part(seen: Seen) -> Ahead:
         seen.curves.expect, before, rows, events.start, find_cell(events), costs
     )
     expected, came, _ = count_after(seen.curves, events, now, costs)
-    return Ahead(histories, now, expected, came, seen.data.weights)
+    length = float(np.average(events.end - now, weights=seen.data.weights))
+    return Ahead(histories, now, expected, came, seen.data.weights, length)
 
 
 def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> float:

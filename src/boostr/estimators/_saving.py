@@ -172,6 +172,7 @@ register(
         "persistence": number(0.0),
         "scale": number(0.0),
         "extra": number(0.0),
+        "judged_over": number(0.0, above=True, finite=False),
         "drifts": TRUTH,
     },
     check=lambda law: require(
