@@ -7,11 +7,12 @@ from tests.reproduction.few_trees import FewTrees
 from tests.reproduction.scenes import TINY, Recorder
 
 from boostr.reproduction import _extrapolation, _stopped
-from boostr.reproduction._extrapolation_pictures import END, TIMES
+from boostr.reproduction._extrapolation_pictures import END, LAST, TIMES
 from boostr.reproduction._learners import DEFAULT
 from boostr.reproduction._page import render
 from boostr.reproduction._time_feature import name_ad_hoc
 from boostr.reproduction._work import Work
+from boostr.simulate import dataset_d
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +51,15 @@ def test_time_as_a_feature_is_flat_beyond_the_end_and_ours_is_not(scores):
     beyond = TIMES >= END
     assert_allclose(np.ptp(ad_hoc[:, beyond], axis=1), 0.0, atol=1e-5)
     assert scores[name_ad_hoc()]["growth"] == pytest.approx(0.0, abs=1e-6)
-    # The true rate goes on to rise, which a forecast does not count on.
-    assert 0.6 < scores[DEFAULT]["growth"] < 1.1
+    # Rates of data set D go on rising; those of ours go on at their recent level.
+    assert scores[DEFAULT]["growth"] == pytest.approx(_extrapolation._HELD_GROWTH, abs=0.1)
+
+
+def test_the_true_rate_held_gives_the_share_that_the_page_tells():
+    test = dataset_d(n=5, random_state=0)
+    before, now, last = test.truth([END - 1e-6, END, LAST]).T
+    growth = (now - before) / 1e-6 * (LAST - END) / (last - now)
+    assert_allclose(growth, _extrapolation._HELD_GROWTH, rtol=1e-6)
 
 
 @pytest.mark.slow
