@@ -7,7 +7,6 @@ import pytest
 pl = pytest.importorskip("polars")
 pytest.importorskip("typer")
 
-from boostr.cli import _output  # noqa: E402
 from boostr.cli._output import (  # noqa: E402
     check_output,
     print_json,
@@ -48,7 +47,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-def test_impossible_places_are_refused_beforehand(tmp_path, monkeypatch):
+def test_impossible_places_are_refused_beforehand(tmp_path):
     check_output(tmp_path / "x.csv", is_table=True)
     with pytest.raises(InvalidParameterError, match="it is a folder"):
         check_output(tmp_path)
@@ -58,9 +57,6 @@ def test_impossible_places_are_refused_beforehand(tmp_path, monkeypatch):
         check_output(tmp_path / "x.xls", is_table=True)
     with pytest.raises(InvalidParameterError, match="'no ending' is no format"):
         check_output(tmp_path / "x", is_table=True)
-    monkeypatch.setattr(_output.os, "access", lambda *_arguments: False)
-    with pytest.raises(InvalidParameterError, match="not permitted"):
-        check_output(tmp_path / "x.csv", is_table=True)
 
 
 def test_one_object_is_printed_whatever_types_it_has(capsys):

@@ -23,6 +23,7 @@ from boostr.cli._output import (
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
 from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 from boostr.tuning import Backtest
 from boostr.tuning import backtest as run_backtest
 
@@ -119,6 +120,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     for path in (out, plot):
         if path is not None:
             check_output(path, is_table=path is out)
+    check_checkpoint(checkpoint)
     model = make_model(settings or (), random_state=seed, n_jobs=jobs)
     models: dict[str, Any] = {"BoostR": model}
     models |= {name: _find_baseline(name) for name in baseline or ()}

@@ -18,6 +18,7 @@ from boostr.cli._output import check_output, print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "fit", "make_model", "shows_progress"]
@@ -79,6 +80,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
 ) -> None:
     """Learn from event histories how many events each individual will have, and when."""
     check_output(out)
+    check_checkpoint(checkpoint)
     model = make_model(
         settings or (),
         n_estimators=n_estimators,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ import typer
 
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import write_atomically
+from boostr.io import _atomic
 
 __all__ = ["as_records", "check_output", "print_json", "print_table", "say", "write_table"]
 
@@ -38,22 +37,13 @@ def check_output(path: Path, *, is_table: bool = False) -> None:
     is_table : bool, default=False
         Whether it is a table, whose ending tells the format.
     """
-    folder = path.parent
-    if path.is_dir():
-        reason, hint = "it is a folder", "add a name of a file."
-    elif not folder.is_dir():
-        reason, hint = f"there is no folder {str(folder)!r}", f"mkdir -p {folder}"
-    elif not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        reason, hint = "that is not permitted", "choose another place."
-    elif is_table and path.suffix.lower() not in TABLES:
-        reason = f"{path.suffix or 'no ending'!r} is no format of tables"
-        hint = f"end the name in one of {', '.join(TABLES)}."
-    else:
-        return
-    raise InvalidParameterError(
-        f"Results must go to a file, but {str(path)!r} cannot be written: {reason}.\n\n"
-        f"Hint: {hint}"
-    )
+    _atomic.check_output(path)
+    if is_table and path.suffix.lower() not in TABLES:
+        raise InvalidParameterError(
+            f"Results must go to a table, but {str(path)!r} cannot be written: "
+            f"{path.suffix or 'no ending'!r} is no format of tables.\n\n"
+            f"Hint: end the name in one of {', '.join(TABLES)}."
+        )
 
 
 def write_table(table: Any, path: Path) -> None:
@@ -68,7 +58,7 @@ def write_table(table: Any, path: Path) -> None:
         else:
             table.write_parquet(buffer)
         content = buffer.getvalue()
-    write_atomically(path, content)
+    _atomic.write_atomically(path, content)
 
 
 def as_records(table: Any) -> list[dict[str, Any]]:

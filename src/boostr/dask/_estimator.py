@@ -37,6 +37,7 @@ from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import Plan, plan_statistics
 from boostr.estimators._terms import TermJudge
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 
 __all__ = ["DaskBoostR"]
 
@@ -207,6 +208,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         moved once, and kept by the cluster until the statistics are there. Tables are read
         twice.
         """
+        check_checkpoint(checkpoint)
         client = find_client(client)
         roles = Roles(
             id,

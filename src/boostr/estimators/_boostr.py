@@ -36,6 +36,7 @@ from boostr.estimators._sensors import SensorLayout, Sensors, split_panel
 from boostr.estimators._settings import find_bins
 from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
+from boostr.io._atomic import check_checkpoint
 
 __all__ = ["BoostR"]
 
@@ -346,6 +347,7 @@ default="constant"
             The fitted estimator itself.
         """
         check_params(self.get_params(deep=False))
+        check_checkpoint(checkpoint)
         if exposure is not None:
             y = _expose(y, exposure)
         if callable(Z):

@@ -1,16 +1,85 @@
-"""Files that are there as a whole or not at all."""
+"""Where results go: places that are checked first, files that are whole or not there."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["check_checkpoint", "check_output", "write_atomically"]
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _USUAL_MODE = 0o666  # of new files; the system takes away what the user's mask says
+
+
+# What a path may lead to, other than a file.
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check_output(
+    path: str | os.PathLike[str], what: str = "Results", *, appends: bool = False
+) -> Path:
+    """Return the file that a path leads to; refuse one that cannot be written.
+
+    To be called before anything is computed. Links are followed, since people let
+    ``current.boostr`` lead to the model in use; devices, pipes and folders are refused.
+
+    Parameters
+    ----------
+    path : str or path
+        Where a file is to be written.
+    what : str, default="Results"
+        What it will hold, for the message.
+    appends : bool, default=False
+        Whether a file that is there grows; otherwise it is replaced, which takes a folder
+        in which files can be made.
+    """
+    try:
+        target = Path(path).resolve()
+        obstacle = _find_obstacle(target, appends=appends)
+    except (OSError, RuntimeError) as error:  # the latter of links that lead in a circle
+        reason = getattr(error, "strerror", None) or str(error)
+        obstacle = (reason, "choose another place.")
+    if obstacle is None:
+        return target
+    reason, hint = obstacle
+    raise InvalidParameterError(
+        f"{what} must go to a file, but {str(path)!r} cannot be written: {reason}.\n\n"
+        f"Hint: {hint}"
+    )
+
+
+def check_checkpoint(path: str | os.PathLike[str] | None) -> None:
+    """Refuse a file for a checkpoint, where there is to be one, that cannot be written."""
+    if path is not None:
+        check_output(path, "A checkpoint", appends=True)
+
+
+def _find_obstacle(target: Path, *, appends: bool) -> tuple[str, str] | None:
+    """Return why a file cannot be written, and a hint; make one beside it to find out."""
+    if not target.parent.is_dir():
+        return f"there is no folder {str(target.parent)!r}", f"mkdir -p {target.parent}"
+    is_there = target.exists()
+    if is_there and not target.is_file():
+        kind = _KINDS.get(stat.S_IFMT(target.stat().st_mode), "no file")
+        return f"it is {kind}", "choose the name of a file, new or old."
+    if is_there and not os.access(target, os.W_OK):
+        return "it must not be changed", "choose another name, or chmod u+w."
+    if not (is_there and appends):
+        draft = _name_draft(target)
+        os.close(os.open(draft, _NEW, _USUAL_MODE))
+        draft.unlink()
+    return None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -19,9 +88,9 @@ def write_atomically(path: Path, content: bytes) -> None:
     A link stays one: it is the file it leads to that is replaced, and that keeps its
     rights.
     """
-    target = path.resolve()
+    target = check_output(path)
     known = _find_mode(target)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
+    draft = _name_draft(target)
     handle = os.open(draft, _NEW, _USUAL_MODE if known is None else known)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -45,6 +114,10 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _name_draft(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
 
 
 def _find_mode(path: Path) -> int | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from boostr._engine.checkpoint import Round
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 from boostr.io._container import measure, pack, unpack
 from boostr.io._rules import array, require, whole
 from boostr.io._trees import PackedTrees
@@ -53,6 +54,7 @@ class CheckpointFile:
         self._path = Path(path)
         self._new: list[Round] = []
         self._last_write = time.monotonic()
+        check_checkpoint(path)
         self._file = _open_alone(self._path)
         try:
             self._read(parts)

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from boostr.exceptions import BoostrError, InvalidModelFileError, InvalidParameterError
-from boostr.io._atomic import write_atomically
+from boostr.io._atomic import check_output, write_atomically
 from boostr.io._container import HEAD_SIZE, check_size, pack, unpack
 from boostr.io._rules import Rule, require, shorten
 from boostr.io._values import Reader, Writer
@@ -71,7 +71,8 @@ def register_model(
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file.
 
-    The file appears as a whole or not at all; one that was there is replaced.
+    The file appears as a whole or not at all; one that was there is replaced. Links are
+    followed; a folder, a device or a pipe is refused.
 
     Parameters
     ----------
@@ -97,7 +98,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     [file.name for file in Path(folder).iterdir()]
     ['machines.boostr']
     """
-    write_atomically(Path(path), to_bytes(model))
+    target = check_output(path, "The model")
+    write_atomically(target, to_bytes(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -8,8 +8,7 @@ from typing import Any
 
 import boostr
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
-from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import write_atomically
+from boostr.io._atomic import check_output, write_atomically
 from boostr.report._content import collect
 from boostr.report._page import render
 from boostr.tuning import Backtest
@@ -95,11 +94,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     'fleet.html'
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise InvalidParameterError(
-            "The report must go into a folder, but there is none at "
-            f"{str(target.parent)!r}."
-        )
+    check_output(target, "The report")
     content = collect(
         model,
         X,

@@ -15,7 +15,7 @@ import numba
 import boostr
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import write_atomically
+from boostr.io._atomic import check_output, write_atomically
 from boostr.reproduction._page import Chapter, render
 from boostr.reproduction._progress import open_bar
 from boostr.reproduction._scales import FULL, QUICK
@@ -93,11 +93,12 @@ def reproduce(
     # Asked for at the beginning, so that nobody waits in vain.
     require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
     require("jinja2", extra="report", feature="boostr reproduce")
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "index.html"
+    check_output(page, "The page")
     with open_bar(is_shown=progress) as bar:
         work = Work(folder / "results", scale, bar, numba.get_num_threads())
         chapters = [_build(part, work) for part in chosen]
-    page = folder / "index.html"
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(page, render(chapters, _list_facts(scale)).encode())
     return page
 

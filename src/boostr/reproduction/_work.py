@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import boostr
 from boostr._optional import require
+from boostr.io._atomic import check_output
 
 __all__ = ["Bar", "Job", "Result", "Scale", "Work"]
 
@@ -90,7 +91,9 @@ class Work:
         keeps : bool, default=False
             Whether `compute` also keeps something in memory, and so must run here.
         """
+        self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(stage, settings or {})
+        check_output(path, appends=True)
         known = _read(path)
         keys = [json.dumps(job, sort_keys=True) for job in jobs]
         missing = [place for place, key in enumerate(keys) if key not in known]
@@ -148,7 +151,6 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _append(path: Path, key: str, result: Result) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps({"job": key, "result": result}) + "\n"
     with path.open("ab") as file:
         file.write(line.encode())

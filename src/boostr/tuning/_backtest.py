@@ -20,6 +20,7 @@ from boostr.data._clip import clip, clip_sensors
 from boostr.estimators._checks import check_length
 from boostr.estimators._forecast_checks import check_level
 from boostr.exceptions import BoostrError, InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance
 from boostr.metrics._scorer import LEAST_RATIO, exposure_of, find_model
 from boostr.tuning._backtest_result import Backtest, make_backtest
@@ -131,6 +132,7 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
     """
     check_level(level)
     horizon = check_length(horizon, "horizon")
+    check_checkpoint(checkpoint)
     common, candidates = list_candidates(models, X, y, Z)
     dates = list_dates(as_of, common.events, horizon)
     windows = [_find_window(date, common.events, horizon) for date in dates]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import check_checkpoint, write_atomically
 
 __all__ = ["Checkpoint"]
 
@@ -33,6 +34,7 @@ class Checkpoint:
         self.records: dict[Run, Record] = {}
         self._kind = kind
         self._path = None if path is None else Path(path)
+        check_checkpoint(path)
         if self._path is None:
             return
         if self._path.exists() and self._path.stat().st_size:
@@ -53,10 +55,8 @@ class Checkpoint:
 
     def _begin(self, path: Path, parts: Mapping[str, str]) -> None:
         """Write the first line; the file appears with it or not at all."""
-        draft = path.with_name(path.name + ".new")
         header = {"format": _name_format(self._kind), "parts": dict(parts)}
-        draft.write_text(json.dumps(header) + "\n")
-        draft.replace(path)
+        write_atomically(path, json.dumps(header).encode() + b"\n")
 
     def _open(self, path: Path, parts: Mapping[str, str]) -> None:
         """Read finished runs of the same kind on the same data."""

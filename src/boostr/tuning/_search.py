@@ -20,6 +20,7 @@ from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
 from boostr.estimators._progress import forget
 from boostr.exceptions import InvalidParameterError
+from boostr.io._atomic import check_checkpoint
 from boostr.tuning._checkpoint import Checkpoint
 from boostr.tuning._design import check_count
 from boostr.tuning._fingerprint import digest, digest_data
@@ -335,6 +336,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
                 f"{self.random_state!r}: another design could not be continued.\n\n"
                 "Hint: random_state=0."
             )
+        check_checkpoint(self.checkpoint)
 
     def _make_estimator(self, seed: int) -> BoostR:
         """Return the estimator with the search's threads, and a seed if it has none."""
