@@ -3,16 +3,27 @@
 A kernel is compiled when it is first needed, while somebody waits. Some of what takes long
 has a plain substitute: operations between whole arrays, which bring a message about shapes
 along (4 s), and NumPy's stable sort (5 s).
+
+Processes may be forked after kernels have run, as Gunicorn and ``multiprocessing`` do.
+GNU's OpenMP, which runs Numba's threads on Linux, does not survive that: a child would wait
+for threads that only its parent has, so Numba ends the child. Threads are therefore ended
+before a fork, and begin again where they are needed.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_OPENMP = "numba.np.ufunc.omppool"  # loaded with the first parallel kernel, where there is
+_PAUSE_HARD = 2  # OpenMP's word for: free all that can be made again
 
 __all__ = ["kernel", "parallel_kernel"]
 
@@ -27,3 +38,30 @@ def parallel_kernel(function: F) -> F:
     """Compile one kernel whose ``prange`` loops run on all threads."""
     jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)
     return cast("F", jit(function))
+
+
+class _ForkGuard:
+    """Ends Numba's threads before a fork, and lets a child have its own."""
+
+    def __init__(self) -> None:
+        self._is_ready = False  # whether the threads of the forking thread have ended
+
+    def before(self) -> None:
+        """End the threads that kernels of this thread have run on."""
+        library: Any = sys.modules.get(_OPENMP)
+        if library is not None:
+            pause = getattr(ctypes.CDLL(library.__file__), "omp_pause_resource_all", None)
+            # GNU's has it since GCC 9; without it Numba says why it ends the child.
+            self._is_ready = pause is not None and pause(_PAUSE_HARD) == 0
+
+    def in_child(self) -> None:
+        """Tell Numba that this is not the process that it knows; then it ends no child."""
+        library: Any = sys.modules.get(_OPENMP)
+        if self._is_ready and hasattr(library, "launch_threads"):
+            launch = ctypes.CFUNCTYPE(None, ctypes.c_int)(library.launch_threads)
+            launch(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+
+
+if sys.platform == "linux":  # elsewhere OpenMP is LLVM's, which minds forks itself
+    _GUARD = _ForkGuard()
+    os.register_at_fork(before=_GUARD.before, after_in_child=_GUARD.in_child)
