@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from dask.delayed import delayed
 
 from boostr._validation import first_few
+from boostr.data._parquet import file_errors, read_ranges
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["FILE", "Interval", "Piece", "Table", "open_table", "read_piece"]
@@ -224,27 +225,17 @@ def _open_files(files: tuple[str, ...], id: str, name: str) -> Table:
     pieces: list[Piece] = []
     schema = None
     for place, url in enumerate(files):
-        with fsspec.open(url) as opened:
-            whole = _open_parquet(opened, url)
+        with file_errors(url), fsspec.open(url) as opened:
+            whole = pq.ParquetFile(opened)
             own = whole.schema_arrow.remove_metadata()
             schema = own if schema is None else schema
             _check_same(own, schema, url, files[0])
             _check_id(own.names, id, name)
-            pieces += _cut_file(whole.metadata, place, id)
+            pieces += _cut_file(whole, opened, place, id)
     assert schema is not None  # noqa: S101 - there is a file
     meta = _as_pandas(schema.empty_table(), 0)
     _check_id_type(meta[id], name)
     return Table(meta, id, tuple(pieces), files)
-
-
-def _open_parquet(opened: Any, url: str) -> Any:
-    try:
-        return pq.ParquetFile(opened)
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidParameterError(
-            f"Parquet files must be whole, but {url!r} cannot be read: {error}.\n\n"
-            "Hint: write it again."
-        ) from error
 
 
 def _check_same(own: Any, schema: Any, url: str, first: str) -> None:
@@ -265,15 +256,16 @@ def _check_same(own: Any, schema: Any, url: str, first: str) -> None:
         )
 
 
-def _cut_file(metadata: Any, file: int, id: str) -> list[Piece]:
+def _cut_file(whole: Any, opened: Any, file: int, id: str) -> list[Piece]:
     """Put the row groups of a file together until they are large enough to be read."""
     pieces: list[Piece] = []
+    metadata = whole.metadata
     # Columns are counted with their parts: its place among the columns may be another.
     paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-    id_place = paths.index(id)
-    for group in range(metadata.num_row_groups):
+    kind = whole.schema_arrow.field(id).type
+    ranges = read_ranges(opened, paths.index(id), kind, metadata.num_row_groups)
+    for group, (low, high) in enumerate(ranges):
         entry = metadata.row_group(group)
-        low, high = _find_range(entry, id_place)
         last = pieces[-1] if pieces else None
         if last is None or last.n_bytes + entry.total_byte_size > _FIRST_PIECE:
             pieces.append(Piece(entry.total_byte_size, low, high, file, (group,)))
@@ -289,33 +281,15 @@ def _cut_file(metadata: Any, file: int, id: str) -> list[Piece]:
     return pieces
 
 
-def _find_range(entry: Any, id_place: int) -> tuple[Any, Any]:
-    """Return the smallest and the largest id of a row group, where the file says so."""
-    statistics = entry.column(id_place).statistics
-    if statistics is None or not statistics.has_min_max:
-        return None, None
-    # A row without an id is in no range: somebody has to read the row and complain.
-    if statistics.null_count:
-        return None, None
-    return statistics.min, statistics.max
-
-
 def read_piece(
     url: str, piece: Piece, names: Sequence[str], id: str, ids: Interval | None = None
 ) -> Any:
     """Read a run of row groups; a table with the number of the file in each row."""
     chosen = [name for name in names if name != FILE]
-    with fsspec.open(url) as opened:
-        file = _open_parquet(opened, url)
-        try:
-            table = file.read_row_groups(
-                list(piece.groups), columns=chosen, use_threads=False
-            )
-        except (pa.ArrowException, OSError) as error:
-            raise InvalidParameterError(
-                f"Parquet files must be whole, but {url!r} cannot be read: {error}.\n\n"
-                "Hint: write it again."
-            ) from error
+    with file_errors(url), fsspec.open(url) as opened:
+        table = pq.ParquetFile(opened).read_row_groups(
+            list(piece.groups), columns=chosen, use_threads=False
+        )
     table = table.select(chosen)
     for limit, keeps in ((ids and ids.low, pc.greater_equal), (ids and ids.high, pc.less)):
         if limit is not None:

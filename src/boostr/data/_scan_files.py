@@ -13,13 +13,13 @@ from typing import Any
 
 from boostr._optional import require
 from boostr._validation import first_few
+from boostr.data._parquet import FEATURE, file_errors, read_ranges
 from boostr.data._path_source import find_files
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["SORTED", "SPILL", "FileSet", "Piece", "find_parquet", "open_files"]
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-_FEATURE = "Scanning Parquet files"
 _BUFFER = 2**20  # bytes of a column that are read at once, and not its whole row group
 SORTED = "sorted-"  # how names of sorted files begin in a folder that keeps them
 SPILL = "spill-"  # and folders of sorts on their way
@@ -74,8 +74,8 @@ class FileSet:
         pyarrow.Table
             Rows of one piece each.
         """
-        pyarrow = require("pyarrow", extra="scan", feature=_FEATURE)
-        parquet = require("pyarrow.parquet", extra="scan", feature=_FEATURE)
+        pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
+        parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
         schema = pyarrow.schema([self.schema.field(name) for name in columns])
         names = list(dict.fromkeys(columns))
         opened: Any = None
@@ -85,10 +85,16 @@ class FileSet:
                 if piece.file != path:
                     if opened is not None:
                         opened.close()
-                    opened, path = _open_buffered(parquet, piece.file), piece.file
+                    with file_errors(piece.file):
+                        opened, path = _open_buffered(parquet, piece.file), piece.file
                 if piece.row_group >= opened.num_row_groups:
                     continue  # the file is another one by now; whoever counts rows notices
-                for batch in opened.iter_batches(n_rows, [piece.row_group], names):
+                batches = opened.iter_batches(n_rows, [piece.row_group], names)
+                while True:
+                    with file_errors(piece.file):
+                        batch = next(batches, None)
+                    if batch is None:
+                        break
                     table = pyarrow.Table.from_batches([batch]).select(names)
                     yield _cast(pyarrow, table, schema, piece.file)
         finally:
@@ -188,23 +194,19 @@ def open_files(
     FileSet
         Ready to be read.
     """
-    pyarrow = require("pyarrow", extra="scan", feature=_FEATURE)
-    parquet = require("pyarrow.parquet", extra="scan", feature=_FEATURE)
+    pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
+    parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
     schemas, pieces = [], []
     for file in files:
-        try:
-            with parquet.ParquetFile(file) as opened:
-                schema, metadata = opened.schema_arrow, opened.metadata
-        except (pyarrow.ArrowException, OSError) as error:
-            raise InvalidParameterError(
-                f"Parquet files must be whole, but {str(file)!r} cannot be read: {error}."
-                "\n\nHint: write it again, or leave it out."
-            ) from error
+        with file_errors(file), parquet.ParquetFile(file) as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
         if columns is None:
             # pandas writes an index without a name as a column that nobody named either.
             columns = [n for n in schema.names if not n.startswith("__index_level_")]
         schemas.append(_plain_schema(pyarrow, schema, columns, file))
-        pieces += _list_pieces(metadata, file, id)
+        kind = schema.field(id).type if id in schema.names else None
+        with file_errors(file):
+            pieces += _list_pieces(metadata, file, id, kind)
     schema = _unite(pyarrow, schemas, files, id)
     return FileSet(tuple(files), schema, tuple(_in_order(pieces, later_wins=later_wins)))
 
@@ -259,22 +261,19 @@ def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) ->
         )
 
 
-def _list_pieces(metadata: Any, file: Path, id: str) -> list[Piece]:
+def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
     """List the row groups of a file with the range of their ids."""
-    pieces = []
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        if group.num_rows == 0:
-            continue
-        first, last = None, None
-        for place in range(group.num_columns):
-            column = group.column(place)
-            if column.path_in_schema == id and column.statistics is not None:
-                if column.statistics.has_min_max:
-                    first, last = column.statistics.min, column.statistics.max
-                break
-        pieces.append(Piece(file, number, group.num_rows, first, last))
-    return pieces
+    # Columns are counted with their parts: its place among the columns may be another.
+    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    n_groups = metadata.num_row_groups
+    ranges = [(None, None)] * n_groups
+    if id in paths:
+        with file.open("rb") as opened:
+            ranges = read_ranges(opened, paths.index(id), kind, n_groups)
+    n_rows = [metadata.row_group(number).num_rows for number in range(n_groups)]
+    return [
+        Piece(file, number, n, *ranges[number]) for number, n in enumerate(n_rows) if n > 0
+    ]
 
 
 def _in_order(pieces: list[Piece], *, later_wins: bool) -> list[Piece]:
