@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -88,12 +90,12 @@ def repeats(values: AnyArray) -> list[object]:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether an id is unknown: None, NaN or NaT.
+    """Tell whether a value is unknown: None, NaN, NaT or pandas.NA.
 
     Parameters
     ----------
     value : object
-        An id.
+        An id or a category.
 
     Returns
     -------
@@ -105,7 +107,36 @@ def is_missing(value: object) -> bool:
     >>> is_missing(None), is_missing(float("nan")), is_missing("W1")
     (True, True, False)
     """
-    return value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - only NaN differs
+    except TypeError:  # pandas.NA neither differs nor not
+        return True
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn in the name of the line outside of boostr that led here.
+
+    Parameters
+    ----------
+    message : str
+        What is noteworthy, and the way out.
+    category : type
+        Class of the warning.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> with pytest.warns(UserWarning, match="odd"):
+    ...     warn_user("That is odd.", UserWarning)
+    """
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".", maxsplit=1)[0] == "boostr"
 
 
 def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEventsError:

@@ -7,6 +7,7 @@ from typing import Any
 __all__ = [
     "BoostrError",
     "ClusterLostError",
+    "DataWarning",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -68,6 +69,10 @@ class InterruptedFitError(KeyboardInterrupt):
 
     Not a ``BoostrError``: whoever catches errors must not catch the user's wish to stop.
     """
+
+
+class DataWarning(UserWarning):
+    """Data can be used, but what comes of them may not be what was meant."""
 
 
 class SeasonWarning(UserWarning):

@@ -12,6 +12,7 @@ from boostr import BoostR, BoostrError, RecurrentEvents, simulate
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
 from boostr.estimators import _boostr as boostr_module
 from boostr.exceptions import (
+    DataWarning,
     InterruptedFitError,
     InvalidFeaturesError,
     InvalidParameterError,
@@ -267,7 +268,8 @@ class TestFeatures:
         X = pd.DataFrame({"maker": pd.Categorical(maker), "x": fleet.X[:, 1]})
         model = BoostR(n_estimators=20, random_state=0).fit(X, fleet.y)
         asked = pd.DataFrame({"maker": ["elsewhere", None], "x": [0.3, 0.3]})
-        predicted = model.predict(asked)
+        with pytest.warns(DataWarning, match="'maker' .* in 1 of 1 rows"):
+            predicted = model.predict(asked)
         assert_array_equal(model.encoder_.is_categorical, [True, False])
         assert predicted[0] == predicted[1]
 

@@ -2,14 +2,23 @@ from collections import Counter
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
 from hypothesis import given, settings
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
+from boostr import BoostR
+from boostr.baselines import HomogeneousPoisson
 from boostr.estimators._features import (
     _MAX_CATEGORIES,
     _MOST_COUNTED,
     FeatureEncoder,
     trim_counts,
 )
+from boostr.exceptions import DataWarning, InvalidFeaturesError
+from boostr.inspection import explain
 
 
 def learn(counts):
@@ -46,3 +55,89 @@ def test_of_very_many_categories_the_most_frequent_are_counted():
     trimmed = trim_counts(counts)
     assert len(trimmed) == _MOST_COUNTED
     assert {7: 2, 9: 2}.items() <= trimmed.items()
+
+
+MODELS = [
+    BoostR(n_estimators=5, validation=None, n_origins=0),
+    HomogeneousPoisson(),
+]
+
+
+def fit_sites(fleet, model, sites, **others):
+    """Return a model of a column of two sites that matters."""
+    site = np.where(fleet.X[:, 0] > 0.5, *sites)
+    X = pd.DataFrame({"site": site} | others)
+    return clone(model).fit(X, fleet.y), X
+
+
+def as_whole(site):
+    return site.astype(float).astype(int)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "convert",
+    [
+        as_whole,
+        lambda site: site.astype(float),
+        lambda site: as_whole(site).astype("category"),
+        lambda site: as_whole(site).astype(str).astype("category"),
+        lambda site: as_whole(site).astype(float).astype(str),
+        lambda site: pd.Series([np.int32(one) for one in as_whole(site)], dtype=object),
+    ],
+    ids=["int", "float", "category of int", "category of text", "1.0", "numpy scalars"],
+)
+def test_categories_are_known_by_value_and_not_by_type(fleet, model, convert):
+    model, X = fit_sites(fleet, model, ("1", "2"))
+    predicted = model.predict(X)
+    assert len(set(predicted)) == 2
+    assert_array_equal(model.predict(X.assign(site=convert(X["site"]))), predicted)
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, "category"])
+def test_numbers_that_are_categories_may_come_as_text(fleet, kind):
+    model, X = fit_sites(fleet, MODELS[0], (1, 0))
+    model.set_params(categorical_features=["site"]).fit(X.astype(kind), fleet.y)
+    predicted = model.predict(X.astype(kind))
+    assert_array_equal(model.predict(X.astype(str)), predicted)
+    if kind is bool:
+        assert_array_equal(model.predict(X.astype(bool).astype(str)), predicted)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("sites", [("north", "south"), ("01", "02")])
+def test_numbers_in_the_place_of_other_texts_are_refused(fleet, model, sites):
+    model, X = fit_sites(fleet, model, sites)
+    with pytest.raises(InvalidFeaturesError, match=r"'site' must .* number \(7.*\)"):
+        model.predict(X.assign(site=7))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_mostly_unseen_categories_are_said(fleet, model):
+    model, X = fit_sites(fleet, model, ("north", "south"))
+    asked = X[:4].assign(site=["north", "west", "east", "west"])
+    with pytest.warns(DataWarning, match=r"3 of 4 rows \('west', 'east'\)") as caught:
+        model.predict(asked)
+    assert caught[0].filename == __file__
+
+
+def test_reasons_and_scores_say_it_too(fleet):
+    model, X = fit_sites(fleet, MODELS[0], ("north", "south"))
+    strange = X.assign(site="west")
+    for ask in (lambda: model.score(strange, fleet.y), lambda: explain(model, strange)):
+        with pytest.warns(DataWarning, match="120 of 120 rows"):
+            ask()
+
+
+def test_unseen_categories_of_a_column_that_does_not_matter_are_not_said(fleet):
+    other = np.where(np.arange(len(fleet.y)) % 2, "u", "v")
+    stump = BoostR(n_estimators=1, max_leaf_nodes=2, validation=None, n_origins=0)
+    model, X = fit_sites(fleet, stump, ("north", "south"), other=other)
+    assert model.split_counts_[1] == 0
+    assert_array_equal(model.predict(X.assign(other="w")), model.predict(X))
+
+
+def test_numbers_in_polars_match_texts_in_pandas(fleet):
+    model, X = fit_sites(fleet, MODELS[0], ("1", "2"))
+    asked = pl.DataFrame({"site": as_whole(X["site"]).to_numpy()})
+    assert_array_equal(model.predict(asked), model.predict(X))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import (
     GridSearchCV,
@@ -288,6 +288,30 @@ class TestCategories:
         with pytest.warns(SensorRangeWarning, match="60 in unseen categories"):
             predicted = model.predict(np.zeros((n, 1)), strange)
         assert np.all(np.isfinite(predicted))
+
+    def test_categories_are_known_by_value_and_not_by_type(self):
+        n = 60
+        modes = np.arange(n) % 2 + 1
+        frame = pd.DataFrame({"id": np.arange(n), "t": 0.0, "mode": modes.astype(str)})
+        Z = Trajectories.from_long(frame, id="id", time="t")
+        lists = [[1.0, 2.0] * mode for mode in modes]
+        y = RecurrentEvents.from_lists(lists, end=3.0, ids=np.arange(n))
+        model = BoostR(**PLAIN).fit(np.zeros((n, 1)), y, Z)
+        predicted = model.predict(np.zeros((n, 1)), Z)
+        assert len(set(predicted)) == 2
+        whole = frame.assign(mode=modes).astype({"mode": "category"})
+        same = Trajectories.from_long(whole, id="id", time="t")
+        assert_array_equal(model.predict(np.zeros((n, 1)), same), predicted)
+        words = whole.assign(mode=pd.Categorical([("on", "off")[m - 1] for m in modes]))
+        model.fit(np.zeros((n, 1)), y, Trajectories.from_long(words, id="id", time="t"))
+        with pytest.raises(InvalidSensorsError, match="Sensor 'mode' must hold"):
+            model.predict(np.zeros((n, 1)), same)
+
+    def test_categories_in_the_place_of_numbers_are_refused(self, model, fleet):
+        frame = fleet.Z.to_long().assign(sensor1="1.5")
+        given = Trajectories.from_long(frame, *frame.columns[:2])
+        with pytest.raises(InvalidSensorsError, match=r"1 hold categories \(sensor1\)"):
+            model.predict(fleet.X, given)
 
 
 class TestRange:

@@ -38,6 +38,15 @@ def test_files_load_for_good(path):
     assert_allclose(model.predict_count(frame, 10.0, 50.0, Z), told["count"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_old_categories_may_come_in_another_type(path):
+    model = boostr.load(path)
+    told = json.loads(path.with_suffix(".boostr.json").read_text())
+    frame = pd.DataFrame(told["frame"]).astype({"depth": float})
+    features = model.encoder_.transform(frame.assign(kind=frame["kind"].astype(str)))
+    assert_array_equal(model.ensemble_.coefficients(features), told["coefficients"])
+
+
 def test_there_is_a_file_of_this_version():
     version = ".".join(boostr.__version__.split(".")[:2])
     assert f"boostr-{version}.boostr" in [path.name for path in FILES]

@@ -1,8 +1,16 @@
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from boostr._tables.columns import KnownColumns, sort_categories, to_codes
+from boostr._tables.columns import (
+    KnownColumns,
+    sort_categories,
+    to_codes,
+    warn_of_unseen,
+)
+from boostr.exceptions import DataWarning
 
 
 def test_columns_know_which_of_them_are_categorical():
@@ -27,6 +35,21 @@ def test_categories_of_one_type_stand_together(given, ordered):
 
 
 def test_a_code_is_a_place_and_the_rest_is_missing():
-    assert_array_equal(
-        to_codes(["b", "z", None, "a"], ["a", "b"]), [1.0, np.nan, np.nan, 0.0]
-    )
+    codes = to_codes("site", ["b", "z", None, "a"], ["a", "b"])
+    assert_array_equal(codes, [1.0, np.nan, np.nan, 0.0])
+
+
+@pytest.mark.parametrize(("n_known", "warns"), [(2, True), (3, False), (4, False)])
+def test_mostly_unseen_categories_give_a_warning(n_known, warns):
+    values = ["a", "b", "c", "d", "e", "f", None, None]
+    codes = to_codes("site", values, values[:n_known])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_unseen("site", values, codes)
+    assert len(caught) == warns
+    if warns:
+        message = str(caught[0].message)
+        assert caught[0].category is DataWarning
+        assert "'site'" in message
+        assert "4 of 6 rows ('c', 'd', 'e', 'f')" in message
+        assert caught[0].filename == __file__

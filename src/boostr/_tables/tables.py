@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from typing import Any
+from collections.abc import Sequence, Sized
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from boostr._typing import FloatArray
+from boostr._validation import first_few, warn_user
 from boostr.data import RecurrentEvents, check_target
-from boostr.exceptions import InvalidFeaturesError
+from boostr.data._columns import as_frame
+from boostr.exceptions import DataWarning, InvalidFeaturesError
 
-__all__ = ["check_one_row_each", "check_rows", "check_table", "is_frame", "to_matrix"]
+__all__ = [
+    "check_one_row_each",
+    "check_rows",
+    "check_table",
+    "is_frame",
+    "match_columns",
+    "refuse_missing",
+    "to_matrix",
+]
 
 
 def is_frame(table: Any) -> bool:
@@ -33,6 +43,38 @@ def check_table(X: Any) -> Any:
     if is_frame(X):
         return X
     return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+
+
+def match_columns(model: Any, table: Any, names: Sequence[str]) -> Any:
+    """Return the columns that a model was fitted with, in their order; warn of others.
+
+    Tables without names, and models that were fitted to such, go by position.
+    """
+    if not is_frame(table) or not all(isinstance(name, str) for name in table.columns):
+        return table
+    given = list(table.columns)
+    missing = [name for name in names if name not in given]
+    if missing and hasattr(model, "feature_names_in_"):
+        refuse_missing(missing, given)
+    if missing or given == list(names):
+        return table
+    others = [name for name in given if name not in names]
+    if others:
+        warn_user(
+            f"`X` has {len(others)} columns that the model was not fitted with, which are "
+            f"left out ({first_few(others)}).",
+            DataWarning,
+        )
+    return as_frame(table).select(*names).to_native()
+
+
+def refuse_missing(missing: Sequence[str], given: Sequence[str]) -> NoReturn:
+    """Say which features a table lacks."""
+    raise InvalidFeaturesError(
+        "`X` must have all features that the model was fitted with, but "
+        f"{len(missing)} are missing ({first_few(missing)}).\n\n"
+        f"Hint: its columns are {first_few(given)}."
+    )
 
 
 def check_rows(y: object, n_rows: int, hint: str) -> RecurrentEvents:

@@ -9,7 +9,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from boostr._tables.columns import KnownColumns, sort_categories, to_codes
+from boostr._tables.columns import (
+    KnownColumns,
+    sort_categories,
+    to_codes,
+    warn_of_unseen,
+)
 from boostr._tables.tables import check_table, is_frame, to_matrix
 from boostr._typing import AnyArray, FloatArray
 from boostr._validation import is_missing
@@ -38,15 +43,19 @@ class Columns(KnownColumns):
         names = tuple(str(name) for name in frame.columns)
         return cls(names, tuple(_find_categories(c) for c in frame.iter_columns()))
 
-    def encode(self, table: Any) -> FloatArray:
-        """Return numbers, codes of categories, and NaN where missing."""
+    def encode(self, table: Any, *, is_new: bool = False) -> FloatArray:
+        """Return numbers, codes of categories, and NaN where missing.
+
+        A table that training has not seen gives a warning of unseen categories.
+        """
         if not is_frame(table):
             return to_matrix(table, _HINT)
         if not self.names:
             return np.empty((len(table), 0))
         columns = nw.from_native(table, eager_only=True).iter_columns()
         pairs = zip(columns, self.categories, strict=True)
-        return to_matrix(np.column_stack([_encode(*pair) for pair in pairs]), _HINT)
+        numbers = [_encode(*pair, is_new=is_new) for pair in pairs]
+        return to_matrix(np.column_stack(numbers), _HINT)
 
     def expand(
         self, codes: FloatArray, *, drop_first: bool
@@ -89,11 +98,17 @@ def _find_categories(column: nw.Series[Any]) -> tuple[Any, ...] | None:
     return tuple(sort_categories(values))
 
 
-def _encode(column: nw.Series[Any], known: Sequence[Any] | None) -> AnyArray:
+def _encode(
+    column: nw.Series[Any], known: Sequence[Any] | None, *, is_new: bool
+) -> AnyArray:
     if known is None:
         if column.dtype.is_numeric() or column.dtype == nw.Boolean:
             return np.asarray(column.cast(nw.Float64).to_numpy())
         return np.array(
             [np.nan if is_missing(value) else value for value in column.to_list()]
         )
-    return to_codes(column.to_list(), known)
+    values = column.to_list()
+    codes = to_codes(column.name, values, known)
+    if is_new:
+        warn_of_unseen(column.name, values, codes)
+    return codes

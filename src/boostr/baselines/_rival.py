@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._engine.exposed_curves import expose
-from boostr._tables.tables import check_rows
+from boostr._tables.tables import check_rows, match_columns
 from boostr._typing import BoolArray, FloatArray
 from boostr._validation import check_ids_match, check_weights
 from boostr.baselines._asked import check_times, check_windows, refuse_exposure
@@ -22,6 +22,7 @@ from boostr.basis import CalendarClock, Clock
 from boostr.data import Panel, RecurrentEvents
 from boostr.data._exposure import exposed_windows
 from boostr.data._exposure_read import read_new_exposure
+from boostr.data._histories import check_histories
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Rival", "RivalData"]
@@ -51,6 +52,8 @@ class Rival(BaseEstimator):  # type: ignore[misc]
     horizon_: float
     reference_clock_: Clock
     time_unit_: str | None
+    time_origin_: np.datetime64 | None
+    has_costs_: bool
     has_exposure_: bool
 
     def fit(
@@ -80,6 +83,8 @@ class Rival(BaseEstimator):  # type: ignore[misc]
             data = self._check_data(X, y, sample_weight)
             self.horizon_ = float(data.events.window_stop.max())
             self.time_unit_ = data.events.time_unit
+            self.time_origin_ = data.events.origin
+            self.has_costs_ = data.events.has_costs
             self.has_exposure_ = data.events.exposure is not None
             self.reference_clock_ = pool_clock(data.events, data.weights)
             self._learn(data)
@@ -214,6 +219,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         """
         features = self._check_features(X)
         events = self._check_events(X, y, len(features))
+        check_histories(self, events)
         weights = check_weights(sample_weight, len(events))
         curves = self._curves(features)
         clock, n, windows = self.reference_clock_, len(events), exposed_windows(events)
@@ -267,9 +273,9 @@ class Rival(BaseEstimator):  # type: ignore[misc]
 
     def _check_features(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        table = read_table(X)
+        table = match_columns(self, read_table(X), self.columns_.names)
         validate_data(self, table, reset=False, skip_check_array=True)
-        return self.columns_.encode(table)
+        return self.columns_.encode(table, is_new=True)
 
     def _exposed_curves(self, X: Any, exposure: Any) -> Curves:
         """Return the curves of individuals, with exposures if there are some."""

@@ -18,10 +18,9 @@ from boostr.cli._matching import as_keys, check_same
 from boostr.cli._moments import is_date, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
+from boostr.data._histories import find_origin, had_costs, had_exposure
 from boostr.data._origins import counts_from_elsewhere, name_origin
 from boostr.data._times import INDIVIDUAL
-from boostr.estimators._exposure import had_exposure
-from boostr.estimators._outlook import find_origin, had_costs
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,
@@ -79,7 +78,7 @@ class Known:
             unit=model.time_unit_,
             reading=reading | {"unit": model.time_unit_},
             origin=origin,
-            has_costs=had_costs(model),
+            has_costs=bool(had_costs(model)),
             has_exposure=had_exposure(model),
         )
 

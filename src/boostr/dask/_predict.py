@@ -14,6 +14,7 @@ from dask.delayed import delayed
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
+from boostr._tables.tables import refuse_missing
 from boostr._validation import first_few
 from boostr.dask._collections import FILE, Table
 from boostr.dask._partition import choose_cuts, count_parts, know_ranges, partition
@@ -29,7 +30,7 @@ from boostr.dask._tasks import share
 from boostr.dask._threads import use_worker_threads
 from boostr.dask._together import has_stamps, open_tables
 from boostr.estimators import BoostR
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.exceptions import InvalidParameterError
 
 __all__ = ["LazyPredictor"]
 
@@ -259,11 +260,7 @@ def _check_features(model: BoostR, table: Table) -> None:
     names = _name_features(model, table.names)
     missing = [name for name in names if name not in table.names]
     if missing:
-        raise InvalidFeaturesError(
-            "`X` must have all features that the model was fitted with, but "
-            f"{len(missing)} are missing ({first_few(missing)}).\n\n"
-            f"Hint: its columns are {first_few(table.names)}."
-        )
+        refuse_missing(missing, table.names)
 
 
 def _check_limits(limits: Sequence[float | str], table: Table) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boostr._categories import number_categories
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidSensorsError
 
@@ -24,10 +25,10 @@ def _check_categorical(own: Categories, wanted: Mapping[str, Sequence[Any]]) -> 
             )
 
 
-def _new_codes(own: Sequence[Any], wanted: Sequence[Any]) -> FloatArray:
+def _new_codes(name: str, own: Sequence[Any], wanted: Sequence[Any]) -> FloatArray:
     """Give the new code of every old one, NaN for unknown; the last entry stays NaN."""
-    position = {category: float(code) for code, category in enumerate(wanted)}
-    return np.array([*(position.get(category, np.nan) for category in own), np.nan])
+    codes = number_categories(own, wanted, f"Sensor {name!r}", InvalidSensorsError)
+    return np.array([*(codes.get(category, np.nan) for category in own), np.nan])
 
 
 def _as_positions(codes: FloatArray, n_categories: int) -> Any:
@@ -71,7 +72,7 @@ def recode(
     changed = values.copy()
     for row, (name, categories) in enumerate(own.items()):
         if name in new and categories is not None:
-            codes = _new_codes(categories, new[name])
+            codes = _new_codes(name, categories, new[name])
             changed[row] = codes[_as_positions(values[row], len(categories))]
     return {"values": changed, "categories": tuple((own | new).values())}
 
@@ -101,7 +102,7 @@ def count_unseen(
     for row, (name, categories) in enumerate(own.items()):
         if name in wanted and categories is not None:
             known = values[row][~np.isnan(values[row])]
-            codes = _new_codes(categories, wanted[name])
+            codes = _new_codes(name, categories, wanted[name])
             counts[name] = int(np.isnan(codes[known.astype(np.int64)]).sum())
     return counts
 

@@ -15,19 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostr._engine.ensemble import Curves as PlainCurves
 from boostr._engine.ensemble import Ensemble
 from boostr._engine.exposed_curves import ExposedCurves, expose
+from boostr._tables.tables import match_columns
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.data._exposure import Exposure, exposed_windows
 from boostr.data._exposure_read import read_new_exposure
+from boostr.data._histories import check_histories, had_exposure, refuse_exposure
 from boostr.estimators._checks import check_rows, check_times, check_window
-from boostr.estimators._exposure import (
-    check_exposure_fits,
-    find_labels,
-    had_exposure,
-    refuse_exposure,
-)
+from boostr.estimators._exposure import find_labels
 from boostr.estimators._features import FeatureEncoder, check_table
 from boostr.estimators._sensors import (
     SensorLayout,
@@ -75,6 +72,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     encoder_: FeatureEncoder
     sensor_layout_: SensorLayout | None
     horizon_: float
+    split_counts_: FloatArray
     monotone: bool
     n_jobs: int | None
 
@@ -308,7 +306,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         features, sensors = self._check_input(X, Z, y)
         events = check_rows(y, len(features))
         check_ids_match(X.X if isinstance(X, Panel) else X, events)
-        check_exposure_fits(self, events)
+        check_histories(self, events)
         n = len(events)
         weights = check_weights(sample_weight, n)
         curves = self._curves(self._coefficients(features), sensors)
@@ -404,9 +402,10 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         if isinstance(Z, SharedSensors) and events is None:
             Z = spread_shared(Z, None, len(X), self.sensor_layout_, until=until)
         X, given = split_panel(X, Z, events)
-        table = check_table(X)
+        table = match_columns(self, check_table(X), self.encoder_.names)
         validate_data(self, table, reset=False, skip_check_array=True)
-        return self.encoder_.transform(table), self._check_sensors(given)
+        features = self.encoder_.transform(table, self.split_counts_ > 0.0)
+        return features, self._check_sensors(given)
 
     def _check_sensors(self, given: Trajectories | None) -> Trajectories | None:
         layout, basis = self.sensor_layout_, self.ensemble_.basis
@@ -425,6 +424,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
                 "to fit as well as to predict and score."
             )
         used = layout.apply(given)
+        layout.warn_of_others(given)
         assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it was fitted with them
         warn_of_strange(count_strange(basis, given, used))
         return used

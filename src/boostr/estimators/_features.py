@@ -10,7 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from boostr._tables.columns import KnownColumns, sort_categories, to_codes
+from boostr._tables.columns import (
+    KnownColumns,
+    sort_categories,
+    to_codes,
+    warn_of_unseen,
+)
 from boostr._tables.tables import check_table, is_frame, to_matrix
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr._validation import first_few, is_missing
@@ -54,19 +59,24 @@ class FeatureEncoder(KnownColumns):
         )
         return cls(tuple(counts), categories)
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return all columns as numbers, missing values as NaN."""
+    def transform(self, X: Any, matters: BoolArray | None = None) -> FloatArray:
+        """Return all columns as numbers, missing values as NaN.
+
+        Where individuals are new, unseen categories of columns that matter give a warning.
+        """
         if not self.is_categorical.any() and not is_frame(X):
             return to_matrix(X, _HINT)
         columns = _split_columns(X)
         out = np.empty((len(X), len(columns)))
         for place, (name, values) in enumerate(columns.items()):
             known = self.categories[place]
-            out[:, place] = (
-                _to_numbers(name, values)
-                if known is None
-                else to_codes(values.tolist(), known)
-            )
+            if known is None:
+                out[:, place] = _to_numbers(name, values)
+                continue
+            given = values.tolist()
+            out[:, place] = to_codes(name, given, known)
+            if matters is not None and matters[place]:
+                warn_of_unseen(name, given, out[:, place])
         return out
 
 

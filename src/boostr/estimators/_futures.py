@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._tables.tables import match_columns
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_length, check_times
@@ -215,7 +217,8 @@ class FuturePredictor(OutOfFoldPredictor):
         reach = np.maximum(lengths, self.horizon_)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
-        return present, present.now + lengths
+        table = match_columns(self, present.table, self.encoder_.names)
+        return replace(present, table=table), present.now + lengths
 
 
 def make_generator(random_state: Any) -> np.random.Generator:

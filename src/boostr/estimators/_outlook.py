@@ -18,23 +18,15 @@ from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_targ
 from boostr.data._clip import clip, clip_sensors, read_times
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import read_new_exposure
-from boostr.data._origins import counts_from_elsewhere, find_origins, name_origin
+from boostr.data._histories import check_histories, had_exposure, refuse_exposure
+from boostr.data._origins import find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
-from boostr.estimators._exposure import (
-    check_exposure_fits,
-    find_labels,
-    had_exposure,
-    refuse_exposure,
-)
+from boostr.estimators._exposure import find_labels
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._forecast_law import ForecastLaw, law_of
 from boostr.estimators._frailty import Costs, relative_variance, sum_histories
 from boostr.estimators._sensors import SensorLayout, split_panel, spread_shared
-from boostr.exceptions import (
-    InvalidEventsError,
-    InvalidParameterError,
-    InvalidSensorsError,
-)
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor
@@ -44,8 +36,6 @@ __all__ = [
     "Outlook",
     "Present",
     "call_sensors",
-    "find_origin",
-    "had_costs",
     "look_ahead",
 ]
 
@@ -302,7 +292,8 @@ def look_ahead(
     theta: FloatArray | None = None,
 ) -> Outlook:
     """Return the curves of individuals up to some time, and what came before."""
-    _check_histories(model, present.target)
+    if present.target is not None:
+        check_histories(model, present.target)
     if present.exposure is not None and not had_exposure(model):
         refuse_exposure()
     sensors = present.sensors
@@ -319,45 +310,6 @@ def look_ahead(
     curves = FoldCurves(model, features, used, theta, law.paced, present.exposure)
     costs = Costs(*model.cost_moments_.tolist())
     return Outlook(curves, present, law, costs, reach, own_history)
-
-
-def _check_histories(model: OutOfFoldPredictor, y: RecurrentEvents | None) -> None:
-    """Refuse histories whose times or costs mean something else than in training."""
-    if y is None:
-        return
-    check_exposure_fits(model, y)
-    has_units = y.time_unit is not None and model.time_unit_ is not None
-    if has_units and y.time_unit != model.time_unit_:
-        raise InvalidEventsError(
-            "Histories must count time in the unit of training, but they count in "
-            f"{y.time_unit!r} and training counted in {model.time_unit_!r}.\n\n"
-            f"Hint: read them with unit={model.time_unit_!r}."
-        )
-    origin = find_origin(model)
-    if origin is not None and counts_from_elsewhere(y, origin):
-        raise InvalidEventsError(
-            "Histories must count time from the origin of training, but they count from "
-            f"{name_origin(y)} and training counted from {origin}.\n\n"
-            f"Hint: read them with origin='{origin}'."
-        )
-    if y.times.size and y.has_costs != had_costs(model):
-        seen, known = ("costs", "no costs") if y.has_costs else ("no costs", "costs")
-        raise InvalidEventsError(
-            "Events must have costs where those of training had them, but these have "
-            f"{seen} and those had {known}.\n\nHint: read the histories "
-            f"{'without' if y.has_costs else 'with'} cost=…, or fit a model of "
-            f"{'costs' if y.has_costs else 'numbers of events'}."
-        )
-
-
-def find_origin(model: OutOfFoldPredictor) -> np.datetime64 | None:
-    """Return from when training counted time; the first model files do not say."""
-    return getattr(model, "time_origin_", None)
-
-
-def had_costs(model: OutOfFoldPredictor) -> bool:
-    """Tell whether events of training had costs; the first model files do not say."""
-    return bool(getattr(model, "has_costs_", model.cost_moments_[1] != 1.0))
 
 
 def call_sensors(

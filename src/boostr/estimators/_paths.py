@@ -14,13 +14,8 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr._validation import first_few
 from boostr.data import RecurrentEvents
 from boostr.data._flat import offsets_of
-from boostr.estimators._outlook import (
-    HistorySensors,
-    Outlook,
-    Present,
-    call_sensors,
-    had_costs,
-)
+from boostr.data._histories import had_costs
+from boostr.estimators._outlook import HistorySensors, Outlook, Present, call_sensors
 from boostr.estimators._progress import show_share
 
 if TYPE_CHECKING:
@@ -56,7 +51,8 @@ def draw_histories(
     known = present.target
     exposure = None if present.exposure is None else present.exposure[rows]
     if known is None:
-        return drawn_events._with(ids=rows, has_costs=had_costs(model), exposure=exposure)
+        has_costs = bool(had_costs(model))
+        return drawn_events._with(ids=rows, has_costs=has_costs, exposure=exposure)
     return drawn_events._with(
         ids=known.ids[rows],
         has_ids=known.has_ids,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr._validation import first_few
+from boostr._validation import first_few, warn_user
 from boostr.basis import FittedSensorBasis
 from boostr.data import (
     Panel,
@@ -21,7 +21,12 @@ from boostr.data import (
     Trajectories,
 )
 from boostr.data._scan_pairs import put_in_step
-from boostr.exceptions import InvalidSensorsError, SensorRangeWarning, SensorTypeError
+from boostr.exceptions import (
+    DataWarning,
+    InvalidSensorsError,
+    SensorRangeWarning,
+    SensorTypeError,
+)
 
 __all__ = [
     "SensorLayout",
@@ -70,7 +75,29 @@ class SensorLayout:
                 f"in {self.time_unit!r} from {self.origin}.\n\n"
                 "Hint: read them with the same unit=… and origin=…"
             )
+        pairs = zip(sensors.names, sensors.categories, strict=True)
+        wrong = [
+            name
+            for name, categories in pairs
+            if name in self.names and name not in self.categories and categories is not None
+        ]
+        if wrong:
+            raise InvalidSensorsError(
+                "Sensors that held numbers in training must hold numbers, but "
+                f"{len(wrong)} hold categories ({first_few(wrong)}).\n\n"
+                "Hint: convert their columns, for instance with pandas.to_numeric."
+            )
         return sensors.select(list(self.names)).encode(self.categories)
+
+    def warn_of_others(self, sensors: Trajectories) -> None:
+        """Warn of sensors that training did not have."""
+        others = [name for name in sensors.names if name not in self.names]
+        if others:
+            warn_user(
+                f"`Z` has {len(others)} sensors that the model was not fitted with, which "
+                f"are left out ({first_few(others)}).",
+                DataWarning,
+            )
 
 
 def spread_shared(

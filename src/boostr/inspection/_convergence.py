@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
+from boostr.data._histories import check_histories
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._model import (
     FittedModel,
@@ -132,6 +133,7 @@ def individual_convergence(
     """
     fitted = check_model(model)
     events = check_target(y)
+    check_histories(fitted, events)
     place = _check_position(i, len(events))
     if Z is not None and Z.has_ids and events.has_ids:
         Z = Z.align(events.ids)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from boostr._engine.ensemble import Ensemble
+from boostr._tables.tables import match_columns
 from boostr._typing import FloatArray
 from boostr.basis import Clock, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories
@@ -44,8 +45,8 @@ class Encoder(Protocol):
     names: tuple[str, ...]
     categories: tuple[list[Any] | None, ...]
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return all columns as numbers."""
+    def transform(self, X: Any, matters: Any = None) -> FloatArray:
+        """Return all columns as numbers; warn of unseen categories where it matters."""
         ...
 
 
@@ -70,6 +71,7 @@ class FittedModel(Protocol):
     sensor_layout_: Layout | None
     horizon_: float
     feature_importances_: FloatArray
+    split_counts_: FloatArray
     monotone: bool
 
     def score(self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None) -> float:
@@ -107,8 +109,9 @@ def read_features(model: FittedModel, X: Any) -> FloatArray:
         table = check_array(
             table, dtype=None, ensure_all_finite=False, ensure_min_features=0
         )
+    table = match_columns(model, table, model.encoder_.names)
     validate_data(model, table, reset=False, skip_check_array=True)
-    return model.encoder_.transform(table)
+    return model.encoder_.transform(table, model.split_counts_ > 0.0)
 
 
 def read_exposure(model: FittedModel, given: Any, n: int, table: Any) -> Exposure | None:

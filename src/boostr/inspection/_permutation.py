@@ -15,6 +15,7 @@ from boostr._validation import check_ids_match
 from boostr.basis import Loss
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data._frames import make_table
+from boostr.data._histories import check_histories
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._individuals import read_sensors
 from boostr.inspection._model import (
@@ -198,6 +199,7 @@ def _read_individuals(
 ) -> tuple[FloatArray, SufficientStats]:
     """Return features, and the loss of every individual as a function of coefficients."""
     events = check_target(y)
+    check_histories(model, events)
     if Z is not None and Z.has_ids and events.has_ids:
         Z = Z.align(events.ids)
     table, given = split_sensors(X, Z)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from boostr._typing import AnyArray, FloatArray
 from boostr._validation import check_ids_match
 from boostr.data import Panel, RecurrentEvents, check_target
+from boostr.data._histories import check_histories
 from boostr.exceptions import (
     InvalidFeaturesError,
     InvalidParameterError,
@@ -91,6 +92,7 @@ class MetricScorer:
                 "Hint: pass the features and the histories of the same individuals."
             )
         check_ids_match(table, events)
+        check_histories(_find_last(estimator), events)
         return float(self.measure(estimator, X, events, sample_weight))
 
     def __repr__(self) -> str:
@@ -128,6 +130,15 @@ def _judge(
     predicted = predict(estimator, X, y, **options)
     found = metric(y, predicted, sample_weight=sample_weight, **options)
     return -found if is_error else found
+
+
+def _find_last(estimator: Any) -> Any:
+    """Return the model at the end of pipelines and searches."""
+    if hasattr(estimator, "best_estimator_"):
+        return _find_last(estimator.best_estimator_)
+    if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):
+        return _find_last(estimator[-1])
+    return estimator
 
 
 def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boostr._tables.tables import match_columns
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr._validation import check_ids_match
 from boostr.baselines import MeanCumulativeFunction
@@ -82,6 +83,7 @@ class Fleet:
             reach = max(horizon, model.horizon_)
             Z = spread_shared(Z, events, len(events), until=events.end + reach)
         table, sensors = split_panel(X, Z, events)
+        table = match_columns(model, table, model.encoder_.names)
         features, used = model._check_input(table, sensors)
         checked = check_rows(y, len(features))
         check_ids_match(table, checked)

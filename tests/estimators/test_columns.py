@@ -1,0 +1,86 @@
+"""Columns of later tables are matched by name."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from boostr import BoostR, simulate
+from boostr.baselines import HomogeneousPoisson
+from boostr.exceptions import DataWarning, InvalidFeaturesError
+from boostr.inspection import explain, permutation_importance
+
+MODELS = [BoostR(n_estimators=5, validation=None, n_origins=0), HomogeneousPoisson()]
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=lambda model: type(model).__name__)
+def model(request, X, fleet):
+    return request.param.fit(X, fleet.y)
+
+
+@pytest.fixture(scope="module", name="X")
+def make_table(fleet):
+    group = np.where(fleet.X[:, 0] > 0.5, "b", "a")
+    return pd.DataFrame(fleet.X, columns=["load", "age"]).assign(group=group)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_the_order_of_columns_does_not_matter(model, X, kind):
+    shuffled = kind(X[["group", "age", "load"]])
+    assert_array_equal(model.predict(shuffled), model.predict(X))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_additional_columns_are_left_out_with_a_word(model, X, kind):
+    more = kind(X.assign(note="?", code=7)[["note", "age", "group", "code", "load"]])
+    with pytest.warns(DataWarning, match=r"2 columns .* left out \(note, code\)") as caught:
+        predicted = model.predict(more)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert_array_equal(predicted, model.predict(X))
+
+
+def test_missing_columns_are_named(model, X):
+    with pytest.raises(InvalidFeaturesError, match=r"2 are missing \(load, group\)"):
+        model.predict(X[["age"]].assign(note="?"))
+
+
+def test_forecasts_scores_and_reasons_match_by_name_too(X, fleet):
+    model = MODELS[0].fit(X, fleet.y)
+    more = X.assign(note="?")[["note", "group", "age", "load"]]
+    asked = [
+        lambda X: model.forecast(X, fleet.y, horizon=10)["expected"],
+        lambda X: model.forecast_fleet(X, fleet.y, horizon=10).expected,
+        lambda X: model.score(X, fleet.y),
+        lambda X: explain(model, X).prediction,
+        lambda X: permutation_importance(model, X, fleet.y).importances,
+        lambda X: model.explain_forecast(X, fleet.y, horizon=10).prediction,
+    ]
+    for ask in asked:
+        expected = ask(X)
+        with pytest.warns(DataWarning, match="note") as caught:
+            assert_array_equal(ask(more), expected)
+        assert len(caught) == 1
+
+
+def test_columns_without_names_go_by_position(fleet):
+    model = MODELS[0].fit(fleet.X, fleet.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # scikit-learn's, of names
+        named = model.predict(pd.DataFrame(fleet.X, columns=["age", "load"]))
+    assert_array_equal(named, model.predict(fleet.X))
+
+
+def test_additional_sensors_are_left_out_with_a_word():
+    fleet = simulate.wells(n=40, n_sensors=3, random_state=1)
+    few = fleet.Z.select(["sensor3", "sensor1"])
+    model = BoostR(n_estimators=3, validation=None, n_origins=0).fit(fleet.X, fleet.y, few)
+    other_way = few.select(["sensor1", "sensor3"])
+    assert_array_equal(model.predict(fleet.X, other_way), model.predict(fleet.X, few))
+    with pytest.warns(DataWarning, match=r"1 sensors .* left out \(sensor2\)") as caught:
+        predicted = model.predict(fleet.X, fleet.Z)
+    assert len(caught) == 1
+    assert_array_equal(predicted, model.predict(fleet.X, few))
