@@ -13,6 +13,7 @@ from tests.cli.scenes import draw_pumps  # noqa: E402
 from boostr import BoostR  # noqa: E402
 from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
 from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
+from boostr.datasets import load_cgd, load_valve_seats  # noqa: E402
 from boostr.exceptions import BoostrError, InvalidParameterError  # noqa: E402
 
 BEGIN = datetime(2024, 1, 1)
@@ -258,6 +259,36 @@ def test_a_model_from_python_says_from_which_date_it_counts(read, capsys):
     assert "warning" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", [pl.Boolean, pl.Int64, pl.String])
+def test_events_are_the_rows_without_the_opposite(read, capsys, kind):
+    y = load_cgd().y
+    table = y.to_start_stop(backend="polars").rename({y.id_name: "patient"})
+    words = {True: "yes", False: "no"} if kind == pl.String else {True: 1, False: 0}
+    flags = (~pl.col("event")).replace_strict(words).cast(kind).alias("censored")
+    fleet = read(table.select("patient", "start", "stop", flags), event="not censored")
+    assert fleet.y.n_events.tolist() == y.n_events.tolist()
+    assert fleet.reading["event"] == "not censored"
+    said = capsys.readouterr().err
+    assert "76 events of 128 individuals in 203 rows" in said
+    assert "inverted" not in said
+    again = read(table.select("patient", "start", "stop", flags), known=known(
+        features={}, reading=fleet.reading
+    ))
+    assert again.y.times.size == 76
+
+
+def test_events_that_look_inverted_are_warned_of(read, capsys):
+    y = load_cgd().y
+    table = y.to_start_stop(backend="polars").with_columns(censored=~pl.col("event"))
+    read(table, event="censored")
+    said = capsys.readouterr().err
+    assert "warning: events look inverted: 127 of 203 rows" in said
+    assert "--event 'not censored'" in said
+    valves = load_valve_seats().y.to_start_stop(backend="polars")  # more events than ends
+    read(valves)
+    assert "inverted" not in capsys.readouterr().err
+
+
 def test_features_that_a_model_needs_must_come_in_a_file(read):
     with pytest.raises(InvalidParameterError, match=r"`load`.*\n\nHint: --static FILE"):
         read(draw_pumps(n=2)[0], known=known())
@@ -286,7 +317,8 @@ def test_what_is_given_comes_before_what_a_model_remembers(read, capsys):
     }
     assert read(table, known=trained["long"], **rows).y.end.tolist() == [7.0, 8.0]
     assert read(table, known=trained["rows"], **long).y.end.tolist() == [5.0, 6.0]
-    assert capsys.readouterr().err == ""  # nothing was guessed, nothing is said
+    # Nothing was guessed, so only numbers are told.
+    assert capsys.readouterr().err == "0 events of 2 individuals in 2 rows\n" * 2
 
 
 def test_a_start_with_a_zone_is_in_universal_time(read):

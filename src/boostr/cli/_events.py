@@ -8,8 +8,10 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
-from boostr.cli._guess import EventColumns, guess_event_columns
+from boostr.cli._guess import NOT, EventColumns, find_column, guess_event_columns
 from boostr.cli._matching import as_keys, restore_numbers
 from boostr.cli._moments import read_flags, read_moment, read_moments
 from boostr.cli._output import say
@@ -74,6 +76,7 @@ def read_events(path: Path, given: Reading, usual: Reading) -> Histories:
     unit = given.get("unit") or usual.get("unit")
     origin = given.get("origin") or usual.get("origin")
     y = _make_events(table, columns, unit, origin)
+    _tell_counts(y, table.height, columns)
     reading |= {"unit": unit, "origin": origin if y.origin is None else str(y.origin)}
     return Histories(y, columns, _first_starts(table, columns, origin), reading)
 
@@ -106,7 +109,11 @@ def _remember(file: TableFile, named: dict[str, str], usual: Reading) -> dict[st
         known |= {"stop": None}
     if "stop" in named:
         known |= {"time": None}
-    same = {role: name for role, name in known.items() if name in file.names and name}
+    same = {
+        role: name
+        for role, name in known.items()
+        if name and find_column(name, file.names) in file.names
+    }
     return same | named
 
 
@@ -131,7 +138,8 @@ def _as_entry(text: str) -> Any:
 
 def _read_table(file: TableFile, columns: EventColumns) -> Any:
     names = {role: name for role, name in asdict(columns).items() if name is not None}
-    table = file.read(names.values(), as_text=[columns.id])
+    event = find_column(columns.event, file.names)
+    table = file.read([*names.values(), event], as_text=[columns.id])
     keys = as_keys(table[columns.id])
     ids = restore_numbers(keys) if file.is_text else table[columns.id]
     if not ids.dtype.is_integer():
@@ -139,9 +147,17 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     times = [names[role] for role in ("time", "start", "stop") if role in names]
     return table.with_columns(
         ids.alias(columns.id),
-        read_flags(table[columns.event]),
+        _read_events(table[event], columns.event),
         *(read_moments(table[name]) for name in times),
     )
+
+
+def _read_events(column: Any, name: str) -> Any:
+    """Return which rows are events; what is neither 0 nor 1 is left to the library."""
+    flags = read_flags(column)
+    if name != column.name:  # it has a `NOT`
+        flags = 1 - flags if flags.dtype.is_numeric() else ~flags
+    return flags.alias(name)
 
 
 def _make_events(
@@ -170,3 +186,23 @@ def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any 
         as_keys(table[columns.id]).alias(KEY), polars.col(columns.start).alias(ENTRY)
     )
     return keyed.group_by(KEY).agg(polars.col(ENTRY).min())
+
+
+def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None:
+    """Say how many events and individuals there are, and whether events look inverted.
+
+    They do where most rows of intervals have an event and most follow-ups end with one.
+    In the other form of the table the rows of ends tell 0 from 1.
+    """
+    n_events = y.times.size
+    say(f"{n_events} events of {len(y)} individuals in {n_rows} rows")
+    n_last = np.unique(y.event_owner[y.times == y.end[y.event_owner]]).size
+    if columns.stop is None or n_events <= n_rows - n_events or 2 * n_last <= len(y):
+        return
+    name = columns.event
+    other = name.removeprefix(NOT) if name.startswith(NOT) else NOT + name
+    say(
+        f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last} "
+        f"of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
+        "the other rows that have one)"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,13 +12,23 @@ from boostr.cli._moments import could_be_flags, could_be_times
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
+    "NOT",
     "EventColumns",
     "SampleColumns",
+    "find_column",
     "guess_event_columns",
     "guess_id",
     "guess_sample_columns",
     "guess_time",
 ]
+
+
+NOT = "not "  # before the column of events where 0 stands for an event
+
+
+def find_column(name: str, names: Sequence[str]) -> str:
+    """Return the column that is meant, which may have a `NOT` before its name."""
+    return name if name in names else name.removeprefix(NOT).strip()
 
 
 def _words(text: str) -> frozenset[str]:
@@ -37,6 +47,12 @@ _TIME = _words(
 _EVENT = _words(
     "event events failed failure fail failing status observed occurred happened relapse "
     "recurrence repair repaired replaced purchase bought outcome died death"
+)
+# In the name of a column they say that 1 may stand for no event.
+_OPPOSITE = _words(
+    "censored censor censoring cens alive ok okay survived survivor survivors surviving "
+    "unfailed healthy working works running operational operating functional functioning "
+    "intact good active passed pass success successful normal no not non without free"
 )
 _START = _words(
     "start starts started tstart begin from entry enter entered t0 install installed "
@@ -59,7 +75,7 @@ class EventColumns:
     """Columns of a table of events: with times, or else with starts and stops."""
 
     id: str
-    event: str
+    event: str  # after `NOT` where 0 stands for an event
     time: str | None = None
     start: str | None = None
     stop: str | None = None
@@ -111,9 +127,24 @@ def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> Eve
         )
     _find_id(columns, roles)
     _find_times(columns, roles)
-    if "event" not in roles:
-        roles["event"] = columns.need("event", _EVENT, could_be_flags, roles)
+    _find_event(columns, roles)
     return EventColumns(**roles)
+
+
+def _find_event(columns: _Columns, roles: dict[str, str]) -> None:
+    """Find the column of events, never one whose name says the opposite."""
+    if "event" in roles:
+        return
+    opposites = columns.find_by_content(_could_be_opposite, roles.values())
+    if opposites and columns.find(_EVENT, _could_be_events, roles) is None:
+        name = opposites[0]
+        raise InvalidParameterError(
+            f"There must be a column with 1 for an event, but `{name}` of "
+            f"{columns.file_name!r} is called as if 1 stood for no event.\n\n"
+            f"Hint: --event '{NOT}{name}' takes rows with 0 for events, --event {name} rows "
+            "with 1."
+        )
+    roles["event"] = columns.need("event", _EVENT, _could_be_events, roles)
 
 
 def _find_times(columns: _Columns, roles: dict[str, str]) -> None:
@@ -171,9 +202,18 @@ class _Columns:
     def __contains__(self, name: object) -> bool:
         return name in self._file.names
 
+    @property
+    def file_name(self) -> str:
+        """Name of the file, for messages."""
+        return self._file.path.name
+
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse names that were given and are not there."""
-        wrong = [f"--{role} {name}" for role, name in roles.items() if name not in self]
+        named = {
+            role: find_column(name, self._file.names) if role == "event" else name
+            for role, name in roles.items()
+        }
+        wrong = [f"--{role} {name}" for role, name in named.items() if name not in self]
         if wrong:
             raise InvalidParameterError(
                 f"{self._file.path.name!r} must have the columns that are named, but it "
@@ -259,6 +299,14 @@ def _repeats(column: Any) -> bool:
     return _could_be_ids(column) and not (is_other or is_distinct)
 
 
+def _could_be_events(column: Any) -> bool:
+    return could_be_flags(column) and not _has_word(column.name, _OPPOSITE)
+
+
+def _could_be_opposite(column: Any) -> bool:
+    return could_be_flags(column) and _has_word(column.name, _OPPOSITE)
+
+
 def _is_word(name: str, words: frozenset[str]) -> bool:
     return name.strip().lower() in words
 
@@ -273,7 +321,8 @@ def _describe(file: TableFile, roles: Mapping[str, str | None], options: str) ->
         for role, what in _ROLES.items()
         if roles[role] is not None
     ]
-    unused = [name for name in file.names if name not in roles.values()]
+    used = {find_column(name, file.names) for name in roles.values() if name}
+    unused = [name for name in file.names if name not in used]
     rest = f" and did not use {list_names(unused)}" if unused else ""
     return (
         f"{file.path.name}: took {', '.join(taken)}{rest} (say {options} to choose others)"

@@ -74,7 +74,9 @@ TimeColumn = Annotated[
 EventColumn = Annotated[
     str | None,
     typer.Option(
-        "--event", metavar="COL", help="Column with 1 for an event, 0 for an end."
+        "--event",
+        metavar="COL",
+        help="Column with 1 for an event, 0 for an end; 'not COL' if 0 is an event.",
     ),
 ]
 StartColumn = Annotated[
