@@ -7,6 +7,7 @@ from typing import Any
 __all__ = [
     "BoostrError",
     "ClusterLostError",
+    "DuplicateRowsWarning",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -68,6 +69,10 @@ class InterruptedFitError(KeyboardInterrupt):
 
     Not a ``BoostrError``: whoever catches errors must not catch the user's wish to stop.
     """
+
+
+class DuplicateRowsWarning(UserWarning):
+    """Rows of a table of events repeat others, and count as events of their own."""
 
 
 class SeasonWarning(UserWarning):

@@ -111,7 +111,8 @@ def test_other_tables_are_searched_for_the_columns_of_the_events_first(table):
 
 
 @pytest.mark.parametrize(
-    "name", ["censored", "is_censored", "alive", "OK", "survived", "notFailed", "event free"]
+    "name",
+    ["censored", "is_censored", "alive", "OK", "survived", "notFailed", "event free"],
 )
 def test_a_name_that_says_the_opposite_is_never_taken_for_the_event(table, name):
     file = table(**{"pump": [1, 1], "day": [1, 2], name: [0, 1]})

@@ -14,7 +14,11 @@ from boostr import BoostR  # noqa: E402
 from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
 from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
 from boostr.datasets import load_cgd, load_valve_seats  # noqa: E402
-from boostr.exceptions import BoostrError, InvalidParameterError  # noqa: E402
+from boostr.exceptions import (  # noqa: E402
+    BoostrError,
+    DuplicateRowsWarning,
+    InvalidParameterError,
+)
 
 BEGIN = datetime(2024, 1, 1)
 
@@ -64,6 +68,39 @@ def test_ids_keep_their_zeros_and_are_numbers_where_they_can_be(read):
     assert read(table).y.ids.tolist() == ["007", "8"]
     table = pl.DataFrame({"pump": ["10", "8"], "day": [1, 2], "failed": [0, 0]})
     assert read(table).y.ids.tolist() == [8, 10]
+
+
+def test_ids_that_differ_by_spaces_or_case_are_different_and_warned_of(read, capsys):
+    ids = ["a0", "a0 ", "A0", "b"]
+    table = pl.DataFrame({"pump": ids, "day": [1, 2, 3, 4], "failed": [0] * 4})
+    assert read(table).y.ids.tolist() == sorted(ids)
+    said = capsys.readouterr().err
+    assert (
+        "warning: 3 ids of 'events.csv' differ from others only by spaces or case" in said
+    )
+    assert "'a0', 'a0 ', 'A0'" in said
+    read(table.filter(pl.col("pump").is_in(["a0", "b"])))
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_ids_that_do_not_match_for_a_space_are_told_so(read):
+    events, static, _ = draw_pumps(n=4)
+    spaced = static.with_columns(pl.col("pump").replace("P01", "p01 "))
+    with pytest.raises(BoostrError, match="Hint: 1 of them differ only by spaces or case"):
+        read(events, spaced)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_that_repeat_others_in_all_columns_are_warned_of(read, ending):
+    table = pl.DataFrame({"pump": ["a"] * 4, "day": [1, 1, 1, 9], "failed": [1, 1, 1, 0]})
+    notes = table.with_columns(note=pl.Series(["x", "x", "y", None]))
+    with pytest.warns(DuplicateRowsWarning, match=r"^1 row .* 1 individual \(ids a\)"):
+        assert read(notes, ending=ending).y.n_events.tolist() == [3]
+    assert read(notes, ending=ending, duplicates="drop").y.n_events.tolist() == [2]
+    assert read(table, ending=ending, duplicates="drop").y.n_events.tolist() == [1]
+    assert read(table, ending=ending, duplicates="keep").y.n_events.tolist() == [3]
+    with pytest.raises(BoostrError, match=r"2 rows .* repeat another row"):
+        read(table, ending=ending, duplicates="error")
 
 
 def test_ids_match_across_types_of_files(tmp_path):
@@ -271,9 +308,10 @@ def test_events_are_the_rows_without_the_opposite(read, capsys, kind):
     said = capsys.readouterr().err
     assert "76 events of 128 individuals in 203 rows" in said
     assert "inverted" not in said
-    again = read(table.select("patient", "start", "stop", flags), known=known(
-        features={}, reading=fleet.reading
-    ))
+    again = read(
+        table.select("patient", "start", "stop", flags),
+        known=known(features={}, reading=fleet.reading),
+    )
     assert again.y.times.size == 76
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
 from boostr.cli._guess import NOT, EventColumns, find_column, guess_event_columns
-from boostr.cli._matching import as_keys, restore_numbers
+from boostr.cli._matching import as_keys, restore_numbers, warn_of_lookalikes
 from boostr.cli._moments import read_flags, read_moment, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents
@@ -75,7 +75,10 @@ def read_events(path: Path, given: Reading, usual: Reading) -> Histories:
         columns = replace(columns, start=ENTRY)
     unit = given.get("unit") or usual.get("unit")
     origin = given.get("origin") or usual.get("origin")
-    y = _make_events(table, columns, unit, origin)
+    options = {"unit": unit, "origin": origin}
+    y = _make_events(
+        table, columns, duplicates=given.get("duplicates") or "warn", **options
+    )
     _tell_counts(y, table.height, columns)
     reading |= {"unit": unit, "origin": origin if y.origin is None else str(y.origin)}
     return Histories(y, columns, _first_starts(table, columns, origin), reading)
@@ -140,7 +143,10 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     names = {role: name for role, name in asdict(columns).items() if name is not None}
     event = find_column(columns.event, file.names)
     table = file.read([*names.values(), event], as_text=[columns.id])
+    if table.is_duplicated().any():  # in these columns; it may not be in all
+        table = file.read(file.names, as_text=[columns.id])
     keys = as_keys(table[columns.id])
+    warn_of_lookalikes(keys, file)
     ids = restore_numbers(keys) if file.is_text else table[columns.id]
     if not ids.dtype.is_integer():
         ids = keys
@@ -160,21 +166,19 @@ def _read_events(column: Any, name: str) -> Any:
     return flags.alias(name)
 
 
-def _make_events(
-    table: Any, columns: EventColumns, unit: str | None, origin: str | None
-) -> RecurrentEvents:
+def _make_events(table: Any, columns: EventColumns, **options: Any) -> RecurrentEvents:
     roles = {role: name for role, name in asdict(columns).items() if name is not None}
     if columns.stop is not None:
-        return RecurrentEvents.from_start_stop(table, **roles, unit=unit, origin=origin)
+        return RecurrentEvents.from_start_stop(table, **roles, **options)
     is_stamped = table[columns.time].dtype.is_temporal()
-    if is_stamped and columns.start is None and origin in {None, INDIVIDUAL}:
+    if is_stamped and columns.start is None and options["origin"] in {None, INDIVIDUAL}:
         raise InvalidEventsError(
             "The start of follow-up must be known to count time from it, but the table has "
             "only dates of events and ends.\n\n"
             "Hint: --start COLUMN where each individual has its own, or --start 2024-01-31 "
             "for all."
         )
-    return RecurrentEvents.from_long(table, **roles, unit=unit, origin=origin)
+    return RecurrentEvents.from_long(table, **roles, **options)
 
 
 def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any | None:
@@ -202,7 +206,7 @@ def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None
     name = columns.event
     other = name.removeprefix(NOT) if name.startswith(NOT) else NOT + name
     say(
-        f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last} "
-        f"of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
+        f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last}"
+        f" of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
         "the other rows that have one)"
     )

@@ -141,8 +141,8 @@ def _find_event(columns: _Columns, roles: dict[str, str]) -> None:
         raise InvalidParameterError(
             f"There must be a column with 1 for an event, but `{name}` of "
             f"{columns.file_name!r} is called as if 1 stood for no event.\n\n"
-            f"Hint: --event '{NOT}{name}' takes rows with 0 for events, --event {name} rows "
-            "with 1."
+            f"Hint: --event '{NOT}{name}' takes the rows with 0 for events, --event {name} "
+            "those with 1."
         )
     roles["event"] = columns.need("event", _EVENT, _could_be_events, roles)
 

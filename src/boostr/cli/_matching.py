@@ -7,9 +7,10 @@ from typing import Any
 
 from boostr._validation import first_few
 from boostr.cli._files import TableFile, load_polars
+from boostr.cli._output import say
 from boostr.exceptions import BoostrError
 
-__all__ = ["as_keys", "check_same", "restore_numbers"]
+__all__ = ["as_keys", "check_same", "restore_numbers", "warn_of_lookalikes"]
 
 
 def as_keys(column: Any) -> Any:
@@ -18,7 +19,8 @@ def as_keys(column: Any) -> Any:
     if column.dtype.is_float():
         whole = column.cast(polars.Int64, strict=False)
         column = whole if (whole == column).all() else column
-    return column.cast(polars.String).str.strip_chars()
+    texts = column.cast(polars.String)
+    return texts.set(texts.str.strip_chars() == "", None)
 
 
 def restore_numbers(keys: Any) -> Any:
@@ -27,6 +29,24 @@ def restore_numbers(keys: Any) -> Any:
     numbers = keys.cast(polars.Int64, strict=False)
     is_same = numbers.cast(polars.String).eq_missing(keys)
     return numbers if is_same.all() else keys
+
+
+def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
+    """Warn of ids that differ only by spaces or case, and are different all the same."""
+    different = keys.drop_nulls().unique(maintain_order=True)
+    folded = _fold(different)
+    alike = different.filter(folded.is_duplicated())
+    if alike.len():
+        first = map(repr, alike.filter(_fold(alike) == _fold(alike)[0]).to_list())
+        say(
+            f"warning: {alike.len()} ids of {file.path.name!r} differ from others only by "
+            f"spaces or case, and are individuals of their own: {first_few(first)}"
+        )
+
+
+def _fold(keys: Any) -> Any:
+    """Return texts without spaces and case."""
+    return keys.str.replace_all(r"\s", "").str.to_lowercase()
 
 
 def check_same(
@@ -62,10 +82,13 @@ def check_same(
     found = set(keys.to_list())
     missing = [] if is_part else [key for key in expected if key not in found]
     if missing:
+        seen = set(_fold(keys).to_list())
+        n_alike = sum(folded in seen for folded in _fold(load_polars().Series(missing)))
+        alike = f"{n_alike} of them differ only by spaces or case; " if n_alike else ""
         raise error(
             f"All individuals of the events must be in {name}, but {len(missing)} of "
             f"{len(expected)} are not (ids {first_few(missing)}).\n\n"
-            f"Hint: add their rows, or drop their events; ids there are like "
+            f"Hint: {alike}add their rows, or drop their events; ids there are like "
             f"{first_few(sorted(found)[:3])}."
         )
     known = set(expected)

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from boostr.cli._events import Reading
+from boostr.cli._tables import FleetFiles
 
 __all__ = [
-    "CostColumn",
-    "EventColumn",
     "EventsFile",
-    "ExposureColumn",
-    "IdColumn",
     "Json",
     "Level",
     "ModelFile",
-    "Origin",
     "Seasons",
-    "SensorsFile",
-    "SharedFile",
-    "StartColumn",
-    "StaticFile",
-    "StopColumn",
-    "TimeColumn",
-    "Unit",
-    "gather",
+    "with_tables",
 ]
 
 ModelFile = Annotated[
@@ -120,12 +110,65 @@ Origin = Annotated[
         "so that time is age.",
     ),
 ]
+Duplicates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="warn|keep|drop|error",
+        help="What to do with rows of events that repeat another row in all columns; they "
+        "count, with a warning, by default.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object; messages go to stderr.")
 ]
 Level = Annotated[float, typer.Option(help="Probability of the intervals.")]
 
 
-def gather(**options: str | None) -> Reading:
-    """Return what was said about the tables, by role."""
-    return options
+# Options of tables; the second ones say something about them.
+_FILES = {
+    "events": EventsFile,
+    "static": StaticFile,
+    "sensors": SensorsFile,
+    "shared": SharedFile,
+}
+_GIVEN = {
+    "id": IdColumn,
+    "time": TimeColumn,
+    "event": EventColumn,
+    "start": StartColumn,
+    "stop": StopColumn,
+    "cost": CostColumn,
+    "exposure": ExposureColumn,
+    "unit": Unit,
+    "origin": Origin,
+    "duplicates": Duplicates,
+}
+
+
+def with_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of all tables in the place of its parameter `files`."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    place = [parameter.name for parameter in own].index("files")
+    files, given = (
+        [_make_parameter(name, annotation) for name, annotation in some.items()]
+        for some in (_FILES, _GIVEN)
+    )
+    parameters = [*own[:place], *files, *own[place + 1 :], *given]
+
+    def run(**options: Any) -> None:
+        said = {name: options.pop(name) for name in _GIVEN}
+        paths = {name: options.pop(name) for name in _FILES}
+        command(files=FleetFiles(**paths, given=said), **options)
+
+    run.__doc__ = command.__doc__
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    )
+    return run
+
+
+def _make_parameter(name: str, annotation: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if name == "events" else None
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)

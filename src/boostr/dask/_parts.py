@@ -79,6 +79,7 @@ class Roles:
             start=self.start,
             unit=self.unit,
             origin=self.origin,
+            duplicates="keep",  # other columns, which would tell, are not here
         )
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:

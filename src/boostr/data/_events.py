@@ -8,13 +8,20 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from boostr.data._assemble import assemble
+from boostr.data._duplicates import settle_duplicates
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import (
     check_exposed,
     read_exposure,
     read_exposure_column,
 )
-from boostr.data._frames import read_long, read_start_stop, write_long, write_start_stop
+from boostr.data._frames import (
+    find_tied,
+    read_long,
+    read_start_stop,
+    write_long,
+    write_start_stop,
+)
 from boostr.data._scan_events import EventScans
 from boostr.data._sequences import read_flat, read_lists, read_wide
 from boostr.data._time_scales import TimeScales
@@ -95,6 +102,7 @@ class RecurrentEvents(EventScans, TimeScales):
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        duplicates: str = "warn",
     ) -> Self:
         """Read a table with one row per event and one row per end of follow-up.
 
@@ -128,6 +136,9 @@ class RecurrentEvents(EventScans, TimeScales):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it is the same in all rows of an individual.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table: count
+            each of them, with or without a warning, keep one of each, or refuse them.
 
         Returns
         -------
@@ -155,7 +166,11 @@ class RecurrentEvents(EventScans, TimeScales):
         array([2, 0])
         """
         columns = {"id": id, "time": time, "event": event, "cost": cost}
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
         y = cls(**assemble(read_long(df, columns, start=start, unit=unit, origin=origin)))
+        if duplicates == "warn" and find_tied(y).size:
+            settle_duplicates(df, columns.values(), id, duplicates)
         if isinstance(exposure, str):
             return y._expose(read_exposure_column(df, id, exposure))
         return y.with_exposure(exposure)
@@ -173,6 +188,7 @@ class RecurrentEvents(EventScans, TimeScales):
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        duplicates: str = "warn",
     ) -> Self:
         """Read a table of windows, each with or without an event at its stop.
 
@@ -202,6 +218,10 @@ class RecurrentEvents(EventScans, TimeScales):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it may differ from window to window.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table.
+            "drop" keeps one of each; otherwise they are refused, by "error" before anything
+            else, because their windows overlap.
 
         Returns
         -------
@@ -232,6 +252,8 @@ class RecurrentEvents(EventScans, TimeScales):
         array([ 0., 31.])
         """
         columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
         records = read_start_stop(df, columns, unit=unit, origin=origin)
         y = cls(**assemble(records))
         if isinstance(exposure, str):

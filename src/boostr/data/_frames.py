@@ -281,15 +281,21 @@ def _read_costs(
     return costs[is_event]
 
 
-def _check_no_ties(y: EventContainer) -> None:
-    """Refuse events of one individual at the same time."""
+def find_tied(y: EventContainer) -> OffsetArray:
+    """Return the individuals of events that happen at the time of the one before."""
     owner = y.event_owner
     tied = (owner[1:] == owner[:-1]) & (y.times[1:] == y.times[:-1])
-    if tied.any():
+    return owner[1:][tied]
+
+
+def _check_no_ties(y: EventContainer) -> None:
+    """Refuse events of one individual at the same time."""
+    tied = find_tied(y)
+    if tied.size:
         raise blame(
             "The start-stop form needs different times for the events of an individual",
             y.ids,
-            owner[1:][tied],
+            tied,
             "use y.to_long(), which can express ties (but no gaps).",
         )
 

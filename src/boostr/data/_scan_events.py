@@ -236,7 +236,8 @@ class EventScans:
 
         `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
         a time. Files that are sorted by id are read as they stand; so are those that each
-        hold a range of ids, in any order. Others are sorted once, on disk.
+        hold a range of ids, in any order. Others are sorted once, on disk. Only the columns
+        that are named are read, so rows that repeat another one are not found: each counts.
 
         Parameters
         ----------
