@@ -322,8 +322,10 @@ def test_events_that_look_inverted_are_warned_of(read, capsys):
     said = capsys.readouterr().err
     assert "warning: events look inverted: 127 of 203 rows" in said
     assert "--event 'not censored'" in said
-    valves = load_valve_seats().y.to_start_stop(backend="polars")  # more events than ends
-    read(valves)
+    valves = load_valve_seats().y
+    valves = valves[~np.isin(valves.ids, [328, 402])]  # who have events at the same time
+    assert valves.times.size > len(valves)
+    read(valves.to_start_stop(backend="polars"))
     assert "inverted" not in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -75,7 +75,7 @@ class EventColumns:
     """Columns of a table of events: with times, or else with starts and stops."""
 
     id: str
-    event: str  # after `NOT` where 0 stands for an event
+    event: str | None = None  # after `NOT` where 0 is an event; without it every row is
     time: str | None = None
     start: str | None = None
     stop: str | None = None
@@ -102,7 +102,9 @@ class SampleColumns:
         )
 
 
-def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> EventColumns:
+def guess_event_columns(
+    file: TableFile, given: Mapping[str, str | None], beside: Container[str] = ()
+) -> EventColumns:
     """Find the columns of a table of events.
 
     Parameters
@@ -111,6 +113,9 @@ def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> Eve
         The table.
     given : mapping
         Names that were given, by role; the others are guessed.
+    beside : container of str, default=()
+        Which of "start" and "end" are known otherwise. With an end the table has times, and
+        every row is an event unless a column clearly says which are.
 
     Returns
     -------
@@ -125,18 +130,25 @@ def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> Eve
             "A table has times of events or else intervals, but --time and --stop are both "
             "given.\n\nHint: --time for events and ends, --start and --stop otherwise."
         )
+    if "stop" in roles and "end" in beside:
+        raise InvalidParameterError(
+            "Rows that are intervals say how long each individual was observed, but --stop "
+            "and --end are both given.\n\nHint: --time and --end for rows that are events."
+        )
     _find_id(columns, roles)
-    _find_times(columns, roles)
-    _find_event(columns, roles)
+    _find_times(columns, roles, beside)
+    _find_event(columns, roles, beside)
+    roles.pop("end", None)
     return EventColumns(**roles)
 
 
-def _find_event(columns: _Columns, roles: dict[str, str]) -> None:
+def _find_event(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
     """Find the column of events, never one whose name says the opposite."""
     if "event" in roles:
         return
+    clear = columns.find(_EVENT, _could_be_events, roles)
     opposites = columns.find_by_content(_could_be_opposite, roles.values())
-    if opposites and columns.find(_EVENT, _could_be_events, roles) is None:
+    if opposites and clear is None:
         name = opposites[0]
         raise InvalidParameterError(
             f"There must be a column with 1 for an event, but `{name}` of "
@@ -144,17 +156,22 @@ def _find_event(columns: _Columns, roles: dict[str, str]) -> None:
             f"Hint: --event '{NOT}{name}' takes the rows with 0 for events, --event {name} "
             "those with 1."
         )
-    roles["event"] = columns.need("event", _EVENT, _could_be_events, roles)
+    if "end" not in beside:
+        roles["event"] = columns.need("event", _EVENT, _could_be_events, roles)
+    elif clear is not None:
+        roles["event"] = clear
 
 
-def _find_times(columns: _Columns, roles: dict[str, str]) -> None:
+def _find_times(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
     """Find starts and stops, or else times and, where there are any, starts."""
-    if "start" not in roles:
+    if "start" not in roles and "start" not in beside:
         start = columns.find(_START, could_be_times, roles)
         roles |= {} if start is None else {"start": start}
     if "time" in roles:
         return
-    stop = roles.get("stop") or columns.find(_STOP, could_be_times, roles)
+    stop = roles.get("stop")
+    if stop is None and "end" not in beside:
+        stop = columns.find(_STOP, could_be_times, roles)
     if stop is not None and "start" in roles:
         roles["stop"] = stop
     elif "stop" in roles:
@@ -267,7 +284,7 @@ class _Columns:
 
 _ADVICE = {
     "event": "; it has 1 in rows with an event and 0 in the row of each individual's end "
-    "of follow-up.",
+    "of follow-up. Where all rows are events, --end DATE says until when they were seen.",
     "time": "; or --start COLUMN --stop COLUMN for rows that are intervals.",
 }
 
@@ -321,6 +338,7 @@ def _describe(file: TableFile, roles: Mapping[str, str | None], options: str) ->
         for role, what in _ROLES.items()
         if roles[role] is not None
     ]
+    taken += [] if roles["event"] else ["every row for an event"]
     used = {find_column(name, file.names) for name in roles.values() if name}
     unused = [name for name in file.names if name not in used]
     rest = f" and did not use {list_names(unused)}" if unused else ""

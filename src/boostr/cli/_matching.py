@@ -97,6 +97,7 @@ def check_same(
         raise error(
             f"All individuals of {name} must be in the table of events, but {len(surplus)} "
             f"of {len(found)} are not (ids {first_few(surplus)}).\n\n"
-            "Hint: without any row in the events nobody knows how long they were observed: "
-            "add a row for the end of follow-up of each, or drop them."
+            "Hint: without any row in the events nobody knows how long they were observed. "
+            "Those who had no events enter with --end DATE, or with a row each for the end "
+            "of their follow-up; others are left out with --skip-unmatched."
         )

@@ -74,7 +74,16 @@ StartColumn = Annotated[
     typer.Option(
         "--start",
         metavar="COL|TIME",
-        help="Column of the start of follow-up, or of intervals; or one start for all.",
+        help="Column of the start of follow-up, in EVENTS or --static, or of intervals; or "
+        "one start for all.",
+    ),
+]
+End = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME|COL",
+        help="End of follow-up of those without a row for it: one for all, or a column of "
+        "--static; who is only in --static has no events.",
     ),
 ]
 StopColumn = Annotated[
@@ -136,6 +145,7 @@ _GIVEN = {
     "time": TimeColumn,
     "event": EventColumn,
     "start": StartColumn,
+    "end": End,
     "stop": StopColumn,
     "cost": CostColumn,
     "exposure": ExposureColumn,

@@ -137,9 +137,8 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     Fleet
         Individuals in the order of their ids.
     """
-    histories = read_events(
-        files.events, files.given, {} if known is None else known.reading
-    )
+    usual = {} if known is None else known.reading
+    histories = read_events(files.events, files.given, usual, files.static)
     if known is not None:
         _check_clock(histories, known, files.given)
         _check_costs(histories, known)
@@ -315,14 +314,15 @@ def _read_static(
     """
     file = open_table(path, "features")
     id_name = guess_id(file, histories.columns)
-    names = [name for name in file.names if name not in {id_name, exposure}]
+    left_out = {id_name, exposure, *histories.beside}
+    names = [name for name in file.names if name not in left_out]
     extra = [exposure] if exposure is not None and exposure in file.names else []
     as_text: list[str] = []
     if known is None:
         say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
     else:
         names, as_text = _select(file, known.features, InvalidFeaturesError)
-    if not names and not extra:
+    if not names and not extra and not histories.beside:
         raise InvalidFeaturesError(
             f"The table of features must have some beside the id `{id_name}`, but "
             f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
