@@ -27,8 +27,10 @@ BEGIN = datetime(2024, 1, 1)
 def read(tmp_path):
     """Read a fleet from tables, written as CSV or Parquet."""
 
-    def read(events, static=None, sensors=None, *, ending="csv", known=None, **given):
-        paths = {}
+    def read(
+        events, static=None, sensors=None, *, ending="csv", known=None, files=None, **given
+    ):
+        paths = dict(files or {})
         tables = {"events": events, "static": static, "sensors": sensors}
         for name, table in tables.items():
             if table is not None:
@@ -187,7 +189,7 @@ def test_dates_among_features_become_days(read):
         ),
         (
             lambda table: table.with_columns(pl.col("pump").replace("P01", None)),
-            "have none",
+            r"have none \(rows 3 of the file\)",
         ),
         (lambda table: table.select("pump"), "must have some beside the id"),
     ],
@@ -208,6 +210,60 @@ def test_surplus_individuals_are_refused_by_name(read):
         read(fewer, None, sensors)
     with pytest.raises(BoostrError, match=r"1 of 4 are not \(ids P00\)"):
         read(events, None, sensors.filter(pl.col("pump") != "P00"))
+
+
+def test_a_row_of_events_without_an_id_is_found_in_the_file(read):
+    events = draw_pumps(n=2)[0].with_columns(pl.col("pump").replace("P01", None))
+    first = 2 + events["pump"].is_null().arg_max()
+    with pytest.raises(BoostrError, match=rf"'events.csv' have none \(rows {first}"):
+        read(events)
+
+
+def test_unmatched_individuals_can_be_left_out(read, capsys):
+    events, static, sensors = draw_pumps(n=6)
+    fleet = read(
+        events.filter(pl.col("pump") != "P00"),
+        static.filter(pl.col("pump") != "P01"),
+        sensors.filter(pl.col("pump") != "P02"),
+        files={"skips_unmatched": True},
+    )
+    whole = read(events, static, sensors)
+    assert fleet.y.equals(whole.y[3:])
+    assert fleet.X.equals(whole.X[3:])
+    assert fleet.Z.equals(whole.Z[3:])
+    said = capsys.readouterr().err
+    assert "left out 1 of 5 individuals, who are not in 'static.csv' (ids P01)" in said
+    assert "left out 1 of 4 individuals, who are not in 'sensors.csv' (ids P02)" in said
+    assert "left out 2 individuals of 'static.csv', who are not in the events" in said
+    with pytest.raises(
+        BoostrError, match=r"no individual of the events is in 'static.csv'"
+    ):
+        read(
+            events,
+            static.with_columns(pump=pl.col("pump") + "x"),
+            files={"skips_unmatched": True},
+        )
+
+
+def test_columns_can_be_chosen_and_left_out(read, capsys):
+    tables = draw_pumps(n=4)
+    assert read(*tables, files={"features": ("load",)}).X.columns == ["load"]
+    fleet = read(*tables, files={"left_out": ("load", "mode")})
+    assert fleet.X.columns == ["site"]
+    assert fleet.Z.names == ("torque",)
+    assert "`torque` for sensors" in capsys.readouterr().err
+    with pytest.raises(InvalidParameterError, match=r"--drop must name .* no `weight`"):
+        read(*tables, files={"left_out": ("load", "weight")})
+    with pytest.raises(InvalidParameterError, match=r"--features must name .* no `torque`"):
+        read(*tables, files={"features": ("load", "torque")})
+
+
+def test_a_unit_is_the_same_by_either_name(read):
+    events = draw_pumps(n=4)[0]
+    trained = known(features={}, unit="days", reading={"unit": "days"})
+    assert read(events, known=trained, unit="D").y.time_unit == "days"
+    with pytest.raises(BoostrError, match=r"count in h .* in days(?s:.*)leave --unit out"):
+        read(events, known=trained, unit="h")
 
 
 def known(**changes):

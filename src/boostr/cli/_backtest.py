@@ -54,6 +54,8 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     *,
     horizon: Annotated[float, typer.Option(help="Length of the forecasts.")],
     season: options.Seasons = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
     as_of: Annotated[
         list[str] | None,
         typer.Option(metavar="TIME", help="Past time of forecasts; may be repeated."),
@@ -111,7 +113,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     model = make_model(settings or (), random_state=seed, n_jobs=jobs)
     models: dict[str, Any] = {"BoostR": model}
     models |= {name: _find_baseline(name) for name in baseline or ()}
-    fleet = read_fleet(files)
+    fleet = read_fleet(options.choose_columns(files, features, drop))
     if season is not None:
         fleet = fleet.add_seasons(season)
     if time_scales:

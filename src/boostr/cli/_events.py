@@ -18,11 +18,16 @@ from boostr.cli._guess import (
     guess_event_columns,
     guess_id,
 )
-from boostr.cli._matching import as_keys, restore_numbers, warn_of_lookalikes
+from boostr.cli._matching import (
+    as_keys,
+    check_known,
+    restore_numbers,
+    warn_of_lookalikes,
+)
 from boostr.cli._moments import is_date, read_flags, read_moment, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents
-from boostr.data._times import INDIVIDUAL
+from boostr.data._times import INDIVIDUAL, name_unit
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["ENTRY", "KEY", "Histories", "Reading", "read_events"]
@@ -85,6 +90,8 @@ def read_events(
     table = _read_table(file, columns)
     n_rows = table.height
     unit = given.get("unit") or usual.get("unit")
+    if name_unit(unit) == name_unit(usual.get("unit")):
+        unit = usual.get("unit")
     origin = given.get("origin") or usual.get("origin")
     reading: Reading = {**asdict(columns), "entry": beside.get("start"), "end": None}
     if features is not None and beside.get("end") in features.names:
@@ -188,7 +195,10 @@ def _read_others(
     table = features.read([id_name, *here.values()], as_text=[id_name])
     found = table.select(
         as_keys(table[id_name]).alias(columns.id),
-        *(_read_moments(table[name]).alias(_BESIDE[role]) for role, name in here.items()),
+        *(
+            _read_moments(table[name], features).alias(_BESIDE[role])
+            for role, name in here.items()
+        ),
     )
     # Who stands twice is refused when the features are read.
     return found.drop_nulls(columns.id).unique(columns.id, keep="first")
@@ -222,16 +232,16 @@ def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
 
 def _as_moment(text: str, option: str, *, is_stamped: bool) -> Any:
     """Return one time for all as a column may hold it."""
-    moment = datetime.fromisoformat(text) if is_stamped and is_date(text) else None
-    moment = moment or read_moment(text, option)
+    is_stamp = is_stamped and is_date(text)  # 20240131 may be a number, too
+    moment = datetime.fromisoformat(text) if is_stamp else read_moment(text, option)
     if isinstance(moment, float) or moment.tzinfo is None:
         return moment
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _read_moments(column: Any) -> Any:
+def _read_moments(column: Any, file: TableFile) -> Any:
     """Return times as numbers, or as dates without a zone, to the microsecond."""
-    found = read_moments(column)
+    found = read_moments(column, file)
     if found.dtype.is_numeric() or found.dtype == load_polars().Duration:
         return found
     if getattr(found.dtype, "time_zone", None) is not None:
@@ -248,11 +258,12 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     if table.is_duplicated().any():  # in these columns; it may not be in all
         table = file.read(file.names, as_text=[columns.id])
     keys = as_keys(table[columns.id])
+    check_known(keys, file, InvalidEventsError)
     warn_of_lookalikes(keys, file)
     times = [names[role] for role in ("time", "start", "stop") if role in names]
-    found = [keys.alias(columns.id), *(_read_moments(table[name]) for name in times)]
+    found = [keys.alias(columns.id), *(_read_moments(table[name], file) for name in times)]
     if columns.event is not None:
-        found.append(_read_events(table[names["event"]], columns.event))
+        found.append(_read_events(table[names["event"]], columns.event, file))
     return table.with_columns(found)
 
 
@@ -263,9 +274,9 @@ def _restore_ids(table: Any, name: str, file: TableFile) -> Any:
     return table
 
 
-def _read_events(column: Any, name: str) -> Any:
+def _read_events(column: Any, name: str, file: TableFile) -> Any:
     """Return which rows are events; what is neither 0 nor 1 is left to the library."""
-    flags = read_flags(column)
+    flags = read_flags(column, file)
     if name != column.name:  # it has a `NOT`
         flags = 1 - flags if flags.dtype.is_numeric() else ~flags
     return flags.alias(name)

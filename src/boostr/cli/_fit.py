@@ -36,6 +36,8 @@ def fit(  # noqa: PLR0913 - every option is a parameter
         Path, typer.Option(metavar="MODEL", help="File for the model, such as x.boostr.")
     ],
     season: options.Seasons = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
     until: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Learn only from what was known at this time."),
@@ -77,7 +79,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
         n_jobs=jobs,
         verbose=int(shows_progress(progress)),
     )
-    fleet = read_fleet(files)
+    fleet = read_fleet(options.choose_columns(files, features, drop))
     if until is not None:
         fleet = _know_until(fleet, until)
     if season is not None:

@@ -93,9 +93,8 @@ class SampleColumns:
     id: str
     time: str
 
-    def describe(self, file: TableFile) -> str:
+    def describe(self, file: TableFile, sensors: Sequence[str]) -> str:
         """Say which column was taken for what."""
-        sensors = [name for name in file.names if name not in {self.id, self.time}]
         return (
             f"{file.path.name}: took `{self.id}` for the id, `{self.time}` for the time "
             f"and {list_names(sensors)} for sensors"

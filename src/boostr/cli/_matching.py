@@ -10,7 +10,7 @@ from boostr.cli._files import TableFile, load_polars
 from boostr.cli._output import say
 from boostr.exceptions import BoostrError
 
-__all__ = ["as_keys", "check_same", "restore_numbers", "warn_of_lookalikes"]
+__all__ = ["as_keys", "check_known", "match_rows", "restore_numbers", "warn_of_lookalikes"]
 
 
 def as_keys(column: Any) -> Any:
@@ -49,36 +49,71 @@ def _fold(keys: Any) -> Any:
     return keys.str.replace_all(r"\s", "").str.to_lowercase()
 
 
-def check_same(
+def check_known(keys: Any, file: TableFile, error: type[BoostrError]) -> None:
+    """Refuse rows without an id, and say where they stand in the file."""
+    if keys.null_count():
+        rows = file.lines(keys.is_null().arg_true())
+        raise error(
+            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
+            f"{file.path.name!r} have none (rows {rows} of the file).\n\n"
+            "Hint: fill in the id, or drop those rows."
+        )
+
+
+def match_rows(
+    table: Any,
+    id_name: str,
+    expected: Sequence[str],
+    file: TableFile,
+    error: type[BoostrError],
+    *,
+    skips: bool = False,
+    is_part: bool = False,
+) -> tuple[Any, Any]:
+    """Return the rows of the individuals of the events, and their ids as texts.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Rows of features or sensors.
+    id_name : str
+        Column of ids.
+    expected : sequence of str
+        Ids in the table of events.
+    file : TableFile
+        Where the table is from, for messages.
+    error : type
+        What to raise where others are in the table, or some of them are not.
+    skips : bool, default=False
+        Whether others are left out instead.
+    is_part : bool, default=False
+        Whether some individuals may be missing.
+    """
+    keys = as_keys(table[id_name])
+    check_known(keys, file, error)
+    if skips:
+        is_there = keys.is_in(list(expected))
+        others = keys.filter(~is_there).unique(maintain_order=True)
+        if others.len():
+            say(
+                f"left out {others.len()} individuals of {file.path.name!r}, who are not "
+                f"in the events (ids {first_few(others)})"
+            )
+        table, keys = table.filter(is_there), keys.filter(is_there)
+    _check_same(keys, expected, file, error, is_part=is_part)
+    return table, keys
+
+
+def _check_same(
     keys: Any,
     expected: Sequence[str],
     file: TableFile,
     error: type[BoostrError],
     *,
-    is_part: bool = False,
+    is_part: bool,
 ) -> None:
-    """Refuse a table of other individuals than those of the events, and name them.
-
-    Parameters
-    ----------
-    keys : polars.Series
-        Ids in the table, as texts.
-    expected : sequence of str
-        Ids in the table of events.
-    file : TableFile
-        The table, for the message.
-    error : type
-        What to raise.
-    is_part : bool, default=False
-        Whether some individuals may be missing.
-    """
+    """Refuse a table of other individuals than those of the events, and name them."""
     name = repr(file.path.name)
-    if keys.null_count():
-        rows = first_few(keys.is_null().arg_true().head(6).to_list())
-        raise error(
-            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
-            f"{name} have none (rows {rows}).\n\nHint: fill in the id, or drop those rows."
-        )
     found = set(keys.to_list())
     missing = [] if is_part else [key for key in expected if key not in found]
     if missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +13,14 @@ import typer
 from boostr.cli._tables import FleetFiles
 
 __all__ = [
+    "Drop",
     "EventsFile",
+    "Features",
     "Json",
     "Level",
     "ModelFile",
     "Seasons",
+    "choose_columns",
     "with_tables",
 ]
 
@@ -127,6 +131,24 @@ Duplicates = Annotated[
         "count, with a warning, by default.",
     ),
 ]
+SkipUnmatched = Annotated[
+    bool | None,
+    typer.Option(
+        "--skip-unmatched",
+        help="Leave out who is not in all of EVENTS, --static and --sensors; an error "
+        "names them otherwise.",
+    ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(metavar="COLS", help="Columns of --static to use, such as load,site."),
+]
+Drop = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLS", help="Columns of --static, --sensors and --shared not to use."
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object; messages go to stderr.")
 ]
@@ -152,6 +174,7 @@ _GIVEN = {
     "unit": Unit,
     "origin": Origin,
     "duplicates": Duplicates,
+    "skip_unmatched": SkipUnmatched,
 }
 
 
@@ -168,7 +191,9 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
     def run(**options: Any) -> None:
         said = {name: options.pop(name) for name in _GIVEN}
         paths = {name: options.pop(name) for name in _FILES}
-        command(files=FleetFiles(**paths, given=said), **options)
+        skips = bool(said.pop("skip_unmatched"))
+        files = FleetFiles(**paths, given=said, skips_unmatched=skips)
+        command(files=files, **options)
 
     run.__doc__ = command.__doc__
     run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -176,6 +201,15 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
         [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     )
     return run
+
+
+def choose_columns(files: FleetFiles, features: str | None, drop: str | None) -> FleetFiles:
+    """Return the tables with the columns to use, as two options name them."""
+    used, left_out = (
+        None if text is None else tuple(name.strip() for name in text.split(","))
+        for text in (features, drop)
+    )
+    return replace(files, features=used, left_out=left_out or ())
 
 
 def _make_parameter(name: str, annotation: Any) -> inspect.Parameter:
