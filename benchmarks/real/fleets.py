@@ -62,7 +62,9 @@ def _read_long(folder: Path, unit: str, ids: Any = None) -> RecurrentEvents:
     events = _read(folder, "events")
     if ids is not None:
         events = events[events["id"].isin(ids)]
-    return RecurrentEvents.from_long(events, "id", "time", "event", unit=unit)
+    return RecurrentEvents.from_long(
+        events, "id", "time", "event", unit=unit, duplicates="keep"
+    )
 
 
 def _read_static(folder: Path, y: RecurrentEvents) -> pd.DataFrame:
@@ -165,7 +167,9 @@ def _read_small(
                 events, "id", "start", "stop", "event", unit=unit
             )
         else:
-            y = RecurrentEvents.from_long(events, "id", "time", "event", unit=unit)
+            y = RecurrentEvents.from_long(
+                events, "id", "time", "event", unit=unit, duplicates="keep"
+            )
         X = pd.DataFrame({"constant": np.zeros(len(y))}, index=y.ids)
         if (folder / "static.csv").exists():
             X = _read_static(folder, y)

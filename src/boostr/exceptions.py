@@ -8,6 +8,7 @@ __all__ = [
     "BoostrError",
     "ClusterLostError",
     "DataWarning",
+    "DuplicateRowsWarning",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -73,6 +74,10 @@ class InterruptedFitError(KeyboardInterrupt):
 
 class DataWarning(UserWarning):
     """Data can be used, but what comes of them may not be what was meant."""
+
+
+class DuplicateRowsWarning(DataWarning):
+    """Rows of a table of events repeat others, and count as events of their own."""
 
 
 class SeasonWarning(UserWarning):

@@ -193,8 +193,8 @@ def test_shells_can_complete(run):
 def test_a_stopped_fit_leaves_no_file(pumps, tmp_path, sent, status):
     arguments = ("fit", pumps[0], "--static", pumps[1], "--out", tmp_path / "x.boostr")
     process = start(*arguments, "--n-estimators", 1_000_000, "--validation", "none")
-    said = [process.stderr.readline() for _ in range(2)]  # both tables are read
-    assert "took `pump` for the id" in said[1]
+    said = [process.stderr.readline() for _ in range(3)]  # both tables are read
+    assert "took `pump` for the id" in said[2]
     process.send_signal(sent)
     rest = process.communicate(timeout=60)
     assert process.returncode == status

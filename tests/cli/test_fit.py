@@ -56,6 +56,18 @@ def test_json_is_one_object_and_messages_go_elsewhere(run, pumps, tmp_path):
     assert "took `pump` for the id" in result.stderr
 
 
+def test_columns_are_chosen_by_options(run, pumps, tmp_path):
+    events, static, _ = pumps
+    out = tmp_path / "x.boostr"
+    given = ["fit", events, "--static", static, "--out", out, *TINY]
+    for chosen in (["--features", "load"], ["--drop", "site"]):
+        assert run(*given, *chosen).exit_code == 0
+        assert boostr.load(out).encoder_.names == ("load",)
+    refused = run(*given, "--features", "load, torque")
+    assert refused.exit_code == 2
+    assert "no `torque`" in refused.stderr
+
+
 def test_sensors_and_checkpoints_are_used(run, pumps, tmp_path):
     events, _, sensors = pumps
     out, checkpoint = tmp_path / "x.boostr", tmp_path / "x.checkpoint"

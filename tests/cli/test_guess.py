@@ -108,3 +108,28 @@ def test_other_tables_are_searched_for_the_columns_of_the_events_first(table):
     assert guess_id(other, events) == "pump"
     with pytest.raises(InvalidParameterError, match="column for the time"):
         guess_sample_columns(table(pump=[1], torque=[5.0]), {}, events)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["censored", "is_censored", "alive", "OK", "survived", "notFailed", "event free"],
+)
+def test_a_name_that_says_the_opposite_is_never_taken_for_the_event(table, name):
+    file = table(**{"pump": [1, 1], "day": [1, 2], name: [0, 1]})
+    with pytest.raises(InvalidParameterError, match="1 stood for no event") as caught:
+        guess_event_columns(file, {})
+    assert f"--event 'not {name}'" in str(caught.value)
+    assert guess_event_columns(file, {"event": name}).event == name
+    said = guess_event_columns(file, {"event": f"not {name}"}).describe(file)
+    assert f"`not {name}` for the event (say" in said  # and nothing is left unused
+
+
+def test_a_clear_name_of_events_is_taken_beside_its_opposite(table):
+    file = table(pump=[1, 1], day=[1, 2], alive=[1, 0], failed=[1, 0])
+    assert guess_event_columns(file, {}).event == "failed"
+
+
+def test_the_opposite_of_a_missing_column_is_refused(table):
+    file = table(pump=[1, 1], day=[1, 2], failed=[1, 0])
+    with pytest.raises(InvalidParameterError, match="lacks --event censored"):
+        guess_event_columns(file, {"event": "not censored"})

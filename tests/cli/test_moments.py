@@ -4,6 +4,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
+from boostr.cli._files import open_table  # noqa: E402
 from boostr.cli._moments import (  # noqa: E402
     could_be_flags,
     could_be_times,
@@ -27,6 +28,8 @@ LAST_OF_JANUARY = datetime(2024, 1, 31)
         ["31.01.2024", "31.01.2024 00:00"],
         ["31/01/2024", "31/01/2024"],
         ["01/31/2024", "01/31/2024"],
+        ["31-Jan-2024", "31-JAN-2024"],
+        ["31 January 2024", "31 Jan 2024 00:00"],
         [20240131, 20240131],
         [LAST_OF_JANUARY, LAST_OF_JANUARY],
     ],
@@ -49,11 +52,25 @@ def test_numbers_stay_numbers():
         (["01/02/2024"], "day first or month first"),
         (["soon", "later"], "'soon', 'later'"),
         (["2024-02-30"], "'2024-02-30'"),
+        (["2011-01-31", "2011-02-31"], "dates of the calendar, but '2011-02-31' is none"),
+        (["31-Jan-2011", "31-Feb-2011"], "but '31-Feb-2011' is none"),
+        (["1.5", "x", "2"], "'x' beside '1.5'"),
     ],
 )
 def test_dates_of_no_or_two_meanings_are_refused(values, message):
     with pytest.raises(InvalidEventsError, match=message):
         read_moments(pl.Series("day", values))
+
+
+def test_strange_values_are_found_by_their_row(tmp_path):
+    path = tmp_path / "events.csv"
+    path.write_text("day,failed\n2011-01-31,yes\n,no\n2011-02-31,maybe\n")
+    file = open_table(path, "events")
+    table = file.read(file.names)
+    with pytest.raises(InvalidEventsError, match=r"'2011-02-31' \(row 4 of 'events.csv'\)"):
+        read_moments(table["day"], file)
+    with pytest.raises(InvalidEventsError, match=r"'maybe' \(row 4 of 'events.csv'\)"):
+        read_flags(table["failed"], file)
 
 
 def test_missing_times_stay_missing():
@@ -85,6 +102,7 @@ def test_what_holds_anything_else_is_no_flag(values):
 def test_texts_are_times_if_they_look_like_dates():
     assert could_be_times(pl.Series(["2024-01-31"]))
     assert could_be_times(pl.Series([1.0]))
+    assert could_be_times(pl.Series(["31-Jan-2011"]))
     assert not could_be_times(pl.Series(["P-1-2"]))
     assert not could_be_times(pl.Series([True]))
 

@@ -13,7 +13,12 @@ from tests.cli.scenes import draw_pumps  # noqa: E402
 from boostr import BoostR  # noqa: E402
 from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
 from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
-from boostr.exceptions import BoostrError, InvalidParameterError  # noqa: E402
+from boostr.datasets import load_cgd, load_valve_seats  # noqa: E402
+from boostr.exceptions import (  # noqa: E402
+    BoostrError,
+    DuplicateRowsWarning,
+    InvalidParameterError,
+)
 
 BEGIN = datetime(2024, 1, 1)
 
@@ -22,8 +27,10 @@ BEGIN = datetime(2024, 1, 1)
 def read(tmp_path):
     """Read a fleet from tables, written as CSV or Parquet."""
 
-    def read(events, static=None, sensors=None, *, ending="csv", known=None, **given):
-        paths = {}
+    def read(
+        events, static=None, sensors=None, *, ending="csv", known=None, files=None, **given
+    ):
+        paths = dict(files or {})
         tables = {"events": events, "static": static, "sensors": sensors}
         for name, table in tables.items():
             if table is not None:
@@ -63,6 +70,39 @@ def test_ids_keep_their_zeros_and_are_numbers_where_they_can_be(read):
     assert read(table).y.ids.tolist() == ["007", "8"]
     table = pl.DataFrame({"pump": ["10", "8"], "day": [1, 2], "failed": [0, 0]})
     assert read(table).y.ids.tolist() == [8, 10]
+
+
+def test_ids_that_differ_by_spaces_or_case_are_different_and_warned_of(read, capsys):
+    ids = ["a0", "a0 ", "A0", "b"]
+    table = pl.DataFrame({"pump": ids, "day": [1, 2, 3, 4], "failed": [0] * 4})
+    assert read(table).y.ids.tolist() == sorted(ids)
+    said = capsys.readouterr().err
+    assert (
+        "warning: 3 ids of 'events.csv' differ from others only by spaces or case" in said
+    )
+    assert "'a0', 'a0 ', 'A0'" in said
+    read(table.filter(pl.col("pump").is_in(["a0", "b"])))
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_ids_that_do_not_match_for_a_space_are_told_so(read):
+    events, static, _ = draw_pumps(n=4)
+    spaced = static.with_columns(pl.col("pump").replace("P01", "p01 "))
+    with pytest.raises(BoostrError, match="Hint: 1 of them differ only by spaces or case"):
+        read(events, spaced)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_that_repeat_others_in_all_columns_are_warned_of(read, ending):
+    table = pl.DataFrame({"pump": ["a"] * 4, "day": [1, 1, 1, 9], "failed": [1, 1, 1, 0]})
+    notes = table.with_columns(note=pl.Series(["x", "x", "y", None]))
+    with pytest.warns(DuplicateRowsWarning, match=r"^1 row .* 1 individual \(ids a\)"):
+        assert read(notes, ending=ending).y.n_events.tolist() == [3]
+    assert read(notes, ending=ending, duplicates="drop").y.n_events.tolist() == [2]
+    assert read(table, ending=ending, duplicates="drop").y.n_events.tolist() == [1]
+    assert read(table, ending=ending, duplicates="keep").y.n_events.tolist() == [3]
+    with pytest.raises(BoostrError, match=r"2 rows .* repeat another row"):
+        read(table, ending=ending, duplicates="error")
 
 
 def test_ids_match_across_types_of_files(tmp_path):
@@ -149,7 +189,7 @@ def test_dates_among_features_become_days(read):
         ),
         (
             lambda table: table.with_columns(pl.col("pump").replace("P01", None)),
-            "have none",
+            r"have none \(rows 3 of the file\)",
         ),
         (lambda table: table.select("pump"), "must have some beside the id"),
     ],
@@ -170,6 +210,60 @@ def test_surplus_individuals_are_refused_by_name(read):
         read(fewer, None, sensors)
     with pytest.raises(BoostrError, match=r"1 of 4 are not \(ids P00\)"):
         read(events, None, sensors.filter(pl.col("pump") != "P00"))
+
+
+def test_a_row_of_events_without_an_id_is_found_in_the_file(read):
+    events = draw_pumps(n=2)[0].with_columns(pl.col("pump").replace("P01", None))
+    first = 2 + events["pump"].is_null().arg_max()
+    with pytest.raises(BoostrError, match=rf"'events.csv' have none \(rows {first}"):
+        read(events)
+
+
+def test_unmatched_individuals_can_be_left_out(read, capsys):
+    events, static, sensors = draw_pumps(n=6)
+    fleet = read(
+        events.filter(pl.col("pump") != "P00"),
+        static.filter(pl.col("pump") != "P01"),
+        sensors.filter(pl.col("pump") != "P02"),
+        files={"skips_unmatched": True},
+    )
+    whole = read(events, static, sensors)
+    assert fleet.y.equals(whole.y[3:])
+    assert fleet.X.equals(whole.X[3:])
+    assert fleet.Z.equals(whole.Z[3:])
+    said = capsys.readouterr().err
+    assert "left out 1 of 5 individuals, who are not in 'static.csv' (ids P01)" in said
+    assert "left out 1 of 4 individuals, who are not in 'sensors.csv' (ids P02)" in said
+    assert "left out 2 individuals of 'static.csv', who are not in the events" in said
+    with pytest.raises(
+        BoostrError, match=r"no individual of the events is in 'static.csv'"
+    ):
+        read(
+            events,
+            static.with_columns(pump=pl.col("pump") + "x"),
+            files={"skips_unmatched": True},
+        )
+
+
+def test_columns_can_be_chosen_and_left_out(read, capsys):
+    tables = draw_pumps(n=4)
+    assert read(*tables, files={"features": ("load",)}).X.columns == ["load"]
+    fleet = read(*tables, files={"left_out": ("load", "mode")})
+    assert fleet.X.columns == ["site"]
+    assert fleet.Z.names == ("torque",)
+    assert "`torque` for sensors" in capsys.readouterr().err
+    with pytest.raises(InvalidParameterError, match=r"--drop must name .* no `weight`"):
+        read(*tables, files={"left_out": ("load", "weight")})
+    with pytest.raises(InvalidParameterError, match=r"--features must name .* no `torque`"):
+        read(*tables, files={"features": ("load", "torque")})
+
+
+def test_a_unit_is_the_same_by_either_name(read):
+    events = draw_pumps(n=4)[0]
+    trained = known(features={}, unit="days", reading={"unit": "days"})
+    assert read(events, known=trained, unit="D").y.time_unit == "days"
+    with pytest.raises(BoostrError, match=r"count in h .* in days(?s:.*)leave --unit out"):
+        read(events, known=trained, unit="h")
 
 
 def known(**changes):
@@ -258,6 +352,39 @@ def test_a_model_from_python_says_from_which_date_it_counts(read, capsys):
     assert "warning" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", [pl.Boolean, pl.Int64, pl.String])
+def test_events_are_the_rows_without_the_opposite(read, capsys, kind):
+    y = load_cgd().y
+    table = y.to_start_stop(backend="polars").rename({y.id_name: "patient"})
+    words = {True: "yes", False: "no"} if kind == pl.String else {True: 1, False: 0}
+    flags = (~pl.col("event")).replace_strict(words).cast(kind).alias("censored")
+    fleet = read(table.select("patient", "start", "stop", flags), event="not censored")
+    assert fleet.y.n_events.tolist() == y.n_events.tolist()
+    assert fleet.reading["event"] == "not censored"
+    said = capsys.readouterr().err
+    assert "76 events of 128 individuals in 203 rows" in said
+    assert "inverted" not in said
+    again = read(
+        table.select("patient", "start", "stop", flags),
+        known=known(features={}, reading=fleet.reading),
+    )
+    assert again.y.times.size == 76
+
+
+def test_events_that_look_inverted_are_warned_of(read, capsys):
+    y = load_cgd().y
+    table = y.to_start_stop(backend="polars").with_columns(censored=~pl.col("event"))
+    read(table, event="censored")
+    said = capsys.readouterr().err
+    assert "warning: events look inverted: 127 of 203 rows" in said
+    assert "--event 'not censored'" in said
+    valves = load_valve_seats().y
+    valves = valves[~np.isin(valves.ids, [328, 402])]  # who have events at the same time
+    assert valves.times.size > len(valves)
+    read(valves.to_start_stop(backend="polars"))
+    assert "inverted" not in capsys.readouterr().err
+
+
 def test_features_that_a_model_needs_must_come_in_a_file(read):
     with pytest.raises(InvalidParameterError, match=r"`load`.*\n\nHint: --static FILE"):
         read(draw_pumps(n=2)[0], known=known())
@@ -286,7 +413,8 @@ def test_what_is_given_comes_before_what_a_model_remembers(read, capsys):
     }
     assert read(table, known=trained["long"], **rows).y.end.tolist() == [7.0, 8.0]
     assert read(table, known=trained["rows"], **long).y.end.tolist() == [5.0, 6.0]
-    assert capsys.readouterr().err == ""  # nothing was guessed, nothing is said
+    # Nothing was guessed, so only numbers are told.
+    assert capsys.readouterr().err == "0 events of 2 individuals in 2 rows\n" * 2
 
 
 def test_a_start_with_a_zone_is_in_universal_time(read):

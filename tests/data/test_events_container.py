@@ -200,7 +200,8 @@ def test_concatenation_of_other_things_is_refused(y):
 
 def test_concatenation_of_different_clocks_is_refused(y):
     table = y.to_long(backend="pandas")
-    in_days = RecurrentEvents.from_long(table, "id", "time", "event", unit="D")
+    options = {"unit": "D", "duplicates": "keep"}
+    in_days = RecurrentEvents.from_long(table, "id", "time", "event", **options)
     with pytest.raises(InvalidEventsError, match=r"2 different clocks(.|\n)*Hint"):
         RecurrentEvents.concatenate([y, in_days])
 

@@ -148,9 +148,9 @@ BROKEN = {
     ),
     "two entries": (
         lambda: long(entry=[0.0, 1.0, 0.0], start_at="entry"),
-        "`start` must be known and the same",
+        "`start` must be the same in all rows",
         "W1",
-        "write the entry into all rows",
+        "write it into all rows",
     ),
     "negative cost": (
         lambda: from_lists([[1.0], [2.0]], cost=[[1.0], [-2.0]]),
@@ -328,10 +328,10 @@ def test_an_unknown_start_column_is_told():
         RecurrentEvents.from_long(table, "well", "day", "failed", start="entry")
 
 
-def test_a_list_is_no_start():
+def test_a_list_of_another_length_is_no_start():
     table = pd.DataFrame({"well": [1], "day": [1.0], "failed": [0]})
-    with pytest.raises(InvalidParameterError, match="name of a column or one time"):
-        RecurrentEvents.from_long(table, "well", "day", "failed", start=[0.0])
+    with pytest.raises(InvalidEventsError, match="`start` must have one entry per indiv"):
+        RecurrentEvents.from_long(table, "well", "day", "failed", start=[0.0, 1.0])
 
 
 @pytest.mark.parametrize("table", [[[1, 2.0, 0]], pl.LazyFrame({"well": [1]})])

@@ -55,7 +55,9 @@ def read_windows(table):
 
 def read_long(table):
     cost = "cost" if "cost" in table.columns else None
-    return RecurrentEvents.from_long(table, "id", "time", "event", cost, start="start")
+    return RecurrentEvents.from_long(
+        table, "id", "time", "event", cost, start="start", duplicates="keep"
+    )
 
 
 @given(histories(), backends)

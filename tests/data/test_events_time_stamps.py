@@ -227,3 +227,18 @@ def test_texts_are_no_times():
         InvalidEventsError, match=r"'when' must hold numbers.*\n\nHint: conv"
     ):
         RecurrentEvents.from_long(table, **COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "zone", ["America/New_York", "Etc/GMT+5", "America/Argentina/Buenos_Aires", "EST5EDT"]
+)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_zones_of_any_name_give_the_same_instants(library, zone):
+    here = pl.DataFrame(STAMPS).with_columns(
+        pl.col("entry", "when").dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    )
+    table = {"pandas": here.to_pandas, "polars": here.clone, "pyarrow": here.to_arrow}
+    y = RecurrentEvents.from_long(table[library](), **COLUMNS, start="entry")
+    assert y.equals(
+        RecurrentEvents.from_long(pl.DataFrame(STAMPS), **COLUMNS, start="entry")
+    )

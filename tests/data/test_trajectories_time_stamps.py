@@ -130,3 +130,15 @@ def test_another_clock_than_that_of_the_events_is_refused(y):
     Z = read(table(), origin="2024-01-05")
     with pytest.raises(InvalidSensorsError, match=r"(?s)`origin` is 2024-01-05.*Hint"):
         Z.time_since_event(y)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+5"])
+def test_zones_of_any_name_give_the_same_instants(zone):
+    stamps = pd.to_datetime(["2024-01-01", "2024-07-01"])
+    table = pd.DataFrame({"well": [1, 1], "when": stamps, "torque": [1.0, 2.0]})
+    here = table.assign(when=stamps.tz_localize("UTC").tz_convert(zone))
+    found = [
+        Trajectories.from_long(each, "well", "when", origin="2024-01-01")
+        for each in (table, here)
+    ]
+    assert found[0].equals(found[1])

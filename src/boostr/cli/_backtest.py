@@ -49,14 +49,14 @@ _WORDS = {
 }
 
 
+@options.with_tables
 def backtest(  # noqa: PLR0913 - every option is a parameter
-    events: options.EventsFile,
+    files: FleetFiles,
     *,
     horizon: Annotated[float, typer.Option(help="Length of the forecasts.")],
-    static: options.StaticFile = None,
-    sensors: options.SensorsFile = None,
-    shared: options.SharedFile = None,
     season: options.Seasons = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
     as_of: Annotated[
         list[str] | None,
         typer.Option(metavar="TIME", help="Past time of forecasts; may be repeated."),
@@ -78,15 +78,6 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
         ),
     ] = False,
     level: options.Level = 0.9,
-    id: options.IdColumn = None,
-    time: options.TimeColumn = None,
-    event: options.EventColumn = None,
-    start: options.StartColumn = None,
-    stop: options.StopColumn = None,
-    cost: options.CostColumn = None,
-    exposure: options.ExposureColumn = None,
-    unit: options.Unit = None,
-    origin: options.Origin = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads.")] = None,
     settings: Annotated[
@@ -124,22 +115,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     model = make_model(settings or (), random_state=seed, n_jobs=jobs)
     models: dict[str, Any] = {"BoostR": model}
     models |= {name: _find_baseline(name) for name in baseline or ()}
-    given = options.gather(
-        id=id,
-        time=time,
-        event=event,
-        start=start,
-        stop=stop,
-        cost=cost,
-        exposure=exposure,
-        unit=unit,
-        origin=origin,
-    )
-    fleet = read_fleet(
-        FleetFiles(
-            events=events, static=static, sensors=sensors, shared=shared, given=given
-        )
-    )
+    fleet = read_fleet(options.choose_columns(files, features, drop))
     if season is not None:
         fleet = fleet.add_seasons(season)
     if time_scales:

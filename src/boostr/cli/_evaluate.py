@@ -47,13 +47,11 @@ _WORDS = {
 }
 
 
-def evaluate(  # noqa: PLR0913 - every option is a parameter
+@options.with_tables
+def evaluate(
     model: options.ModelFile,
-    events: options.EventsFile,
+    files: FleetFiles,
     *,
-    static: options.StaticFile = None,
-    sensors: options.SensorsFile = None,
-    shared: options.SharedFile = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -66,15 +64,6 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
         float | None, typer.Option(help="Length of these forecasts.")
     ] = None,
     level: options.Level = 0.9,
-    id: options.IdColumn = None,
-    time: options.TimeColumn = None,
-    event: options.EventColumn = None,
-    start: options.StartColumn = None,
-    stop: options.StopColumn = None,
-    cost: options.CostColumn = None,
-    exposure: options.ExposureColumn = None,
-    unit: options.Unit = None,
-    origin: options.Origin = None,
     json: options.Json = False,
 ) -> None:
     """Compare what a model expects with what happened.
@@ -88,20 +77,6 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
             "--as-of.\n\nHint: --as-of TIME --horizon LENGTH."
         )
     fitted = load(model)
-    given = options.gather(
-        id=id,
-        time=time,
-        event=event,
-        start=start,
-        stop=stop,
-        cost=cost,
-        exposure=exposure,
-        unit=unit,
-        origin=origin,
-    )
-    files = FleetFiles(
-        events=events, static=static, sensors=sensors, shared=shared, given=given
-    )
     fleet = read_fleet(files, Known.of(fitted))
     if as_of is None:
         found = judge_histories(fitted, fleet)
@@ -112,7 +87,7 @@ def evaluate(  # noqa: PLR0913 - every option is a parameter
         print_json(found)
         return
     rows = [(words, found[name]) for name, words in _WORDS.items() if name in found]
-    print_table(f"{model.name} on {events.name}", ["", "value"], rows)
+    print_table(f"{model.name} on {files.events.name}", ["", "value"], rows)
 
 
 def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
-from boostr.cli._guess import EventColumns, guess_event_columns
-from boostr.cli._matching import as_keys, restore_numbers
-from boostr.cli._moments import read_flags, read_moment, read_moments
+from boostr.cli._guess import (
+    NOT,
+    EventColumns,
+    find_column,
+    guess_event_columns,
+    guess_id,
+)
+from boostr.cli._matching import (
+    as_keys,
+    check_known,
+    restore_numbers,
+    warn_of_lookalikes,
+)
+from boostr.cli._moments import is_date, read_flags, read_moment, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents
-from boostr.data._times import INDIVIDUAL
+from boostr.data._times import INDIVIDUAL, name_unit
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["ENTRY", "KEY", "Histories", "Reading", "read_events"]
@@ -22,6 +35,9 @@ __all__ = ["ENTRY", "KEY", "Histories", "Reading", "read_events"]
 # Names that no column of a file has.
 KEY = "\x00key"
 ENTRY = "\x00entry"
+END = "\x00end"
+EVENT = "\x00event"
+_BESIDE = {"start": ENTRY, "end": END}
 
 Reading = dict[str, str | None]  # columns by role; and entry, unit and origin
 
@@ -34,6 +50,7 @@ class Histories:
     columns: EventColumns
     entries: Any | None  # by key, where time is counted from each one's own
     reading: Reading
+    beside: frozenset[str] = frozenset()  # starts and ends that are not in the events
 
     @property
     def keys(self) -> list[str]:
@@ -41,7 +58,9 @@ class Histories:
         return [str(one) for one in self.y.ids.tolist()]
 
 
-def read_events(path: Path, given: Reading, usual: Reading) -> Histories:
+def read_events(
+    path: Path, given: Reading, usual: Reading, static: Path | None = None
+) -> Histories:
     """Read a table of events, and say which column was taken for what.
 
     Parameters
@@ -52,6 +71,9 @@ def read_events(path: Path, given: Reading, usual: Reading) -> Histories:
         What the user has said: columns by role, unit and origin.
     usual : dict
         What holds otherwise, as it was in training.
+    static : Path, optional
+        Table of features, which may have starts and ends of follow-up. With an end, its
+        individuals that have no events are observed without any.
 
     Returns
     -------
@@ -59,44 +81,127 @@ def read_events(path: Path, given: Reading, usual: Reading) -> Histories:
         Sorted by id.
     """
     file = open_table(path, "events")
-    named, entry = _split_start(file, {role: given.get(role) for role in _ROLES})
-    columns = guess_event_columns(file, _remember(file, named, usual))
+    features = None if static is None else open_table(static, "features")
+    named, beside = _split_beside(file, features, given, usual)
+    columns = guess_event_columns(file, _remember(file, named, usual), beside)
     _check_cost(file, columns, usual)
     if not {"id", "event"} <= named.keys() or not {"time", "stop"} & named.keys():
         say(columns.describe(file))
     table = _read_table(file, columns)
-    entry = entry or usual.get("entry")
-    reading: Reading = {**asdict(columns), "entry": None}
-    if columns.start is None and entry is not None:
-        reading["entry"] = entry
-        table = table.with_columns(load_polars().lit(_as_entry(entry)).alias(ENTRY))
-        columns = replace(columns, start=ENTRY)
+    n_rows = table.height
     unit = given.get("unit") or usual.get("unit")
+    if name_unit(unit) == name_unit(usual.get("unit")):
+        unit = usual.get("unit")
     origin = given.get("origin") or usual.get("origin")
-    y = _make_events(table, columns, unit, origin)
+    reading: Reading = {**asdict(columns), "entry": beside.get("start"), "end": None}
+    if features is not None and beside.get("end") in features.names:
+        reading["end"] = beside["end"]  # a date would not be that of later tables
+    if columns.time is not None and beside:
+        table, columns = _complete(table, columns, features, beside)
+    options = {"unit": unit, "origin": origin}
+    options["duplicates"] = given.get("duplicates") or "warn"
+    y = _make_events(_restore_ids(table, columns.id, file), columns, options)
+    _tell_counts(y, n_rows, columns)
     reading |= {"unit": unit, "origin": origin if y.origin is None else str(y.origin)}
-    return Histories(y, columns, _first_starts(table, columns, origin), reading)
+    starts = _first_starts(table, columns, origin)
+    return Histories(y, columns, starts, reading, frozenset(beside.values()))
 
 
 _ROLES = ("id", "time", "event", "start", "stop", "cost")
 
 
-def _split_start(
-    file: TableFile, columns: Mapping[str, str | None]
-) -> tuple[dict[str, str], str | None]:
-    """Return names of columns, and the start of all where it is no column."""
-    named = {role: name for role, name in columns.items() if name is not None}
-    start = named.get("start")
-    if start is None or start in file.names or "stop" in named:
-        return named, None
-    try:
-        read_moment(start, "--start")
-    except InvalidParameterError as error:
-        raise InvalidParameterError(
-            f"--start must be a column, a number or a date, but it is {start!r}.\n\n"
-            f"Hint: the columns are {list_names(file.names)}."
-        ) from error
-    return {role: name for role, name in named.items() if role != "start"}, start
+def _split_beside(
+    file: TableFile, features: TableFile | None, given: Reading, usual: Reading
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return columns of events by role, and starts and ends that are none of them.
+
+    These are columns of the features, or one time for all.
+    """
+    named = {role: name for role in _ROLES if (name := given.get(role)) is not None}
+    beside = {"start": usual.get("entry"), "end": given.get("end") or usual.get("end")}
+    if named.get("start") in file.names or "stop" in named:
+        beside["start"] = None
+    elif "start" in named:
+        beside["start"] = named.pop("start")
+    others = () if features is None else features.names
+    for role, text in beside.items():
+        if text is None or text in others:
+            continue
+        try:
+            read_moment(text, f"--{role}")
+        except InvalidParameterError as error:
+            columns = (*file.names, *others) if role == "start" else others
+            raise InvalidParameterError(
+                f"--{role} must be a column{' of --static' if role == 'end' else ''}, a "
+                f"number or a date, but it is {text!r}.\n\nHint: "
+                f"{f'the columns are {list_names(columns)}; ' if columns else ''}"
+                "dates are like 2024-01-31."
+            ) from error
+    return named, {role: text for role, text in beside.items() if text is not None}
+
+
+def _complete(
+    table: Any,
+    columns: EventColumns,
+    features: TableFile | None,
+    beside: Mapping[str, str],
+) -> tuple[Any, EventColumns]:
+    """Add starts and rows of ends that are not in the table of events.
+
+    With an end, individuals of the features who have no events enter without any.
+    """
+    polars = load_polars()
+    people = table.select(columns.id).unique(maintain_order=True)
+    if features is not None:
+        join = "full" if "end" in beside else "left"
+        others = _read_others(features, columns, beside)
+        people = people.join(others, on=columns.id, how=join, coalesce=True)
+    is_stamped = table[columns.time].dtype.is_temporal()
+    for role, text in beside.items():
+        if _BESIDE[role] not in people.columns:
+            moment = _as_moment(text, f"--{role}", is_stamped=is_stamped)
+            people = people.with_columns(polars.lit(moment).alias(_BESIDE[role]))
+        if people[_BESIDE[role]].dtype.is_temporal() != is_stamped:
+            raise InvalidEventsError(
+                "Times must all be numbers or all be dates, but those of events are "
+                f"{'dates' if is_stamped else 'numbers'} and --{role} is not."
+            )
+    if "start" in beside:
+        starts = people.select(columns.id, ENTRY)
+        table = table.join(starts, on=columns.id, how="left", maintain_order="left")
+        columns = replace(columns, start=ENTRY)
+    if "end" not in beside:
+        return table, columns
+    if columns.event is None:
+        columns = replace(columns, event=EVENT)
+        table = table.with_columns(polars.lit(True).alias(EVENT))
+    is_end = table[columns.event].cast(polars.Float64) == 0.0
+    people = people.filter(~polars.col(columns.id).is_in(table[columns.id].filter(is_end)))
+    ends = people.drop_nulls(END).select(
+        columns.id,
+        polars.col(END).alias(columns.time),
+        polars.lit(0).cast(table[columns.event].dtype).alias(columns.event),
+        *([ENTRY] if "start" in beside else []),
+    )
+    return polars.concat([table, ends], how="diagonal_relaxed"), columns
+
+
+def _read_others(
+    features: TableFile, columns: EventColumns, beside: Mapping[str, str]
+) -> Any:
+    """Return who is in the table of features, with starts and ends that it has."""
+    id_name = guess_id(features, columns)
+    here = {role: name for role, name in beside.items() if name in features.names}
+    table = features.read([id_name, *here.values()], as_text=[id_name])
+    found = table.select(
+        as_keys(table[id_name]).alias(columns.id),
+        *(
+            _read_moments(table[name], features).alias(_BESIDE[role])
+            for role, name in here.items()
+        ),
+    )
+    # Who stands twice is refused when the features are read.
+    return found.drop_nulls(columns.id).unique(columns.id, keep="first")
 
 
 def _remember(file: TableFile, named: dict[str, str], usual: Reading) -> dict[str, str]:
@@ -106,7 +211,11 @@ def _remember(file: TableFile, named: dict[str, str], usual: Reading) -> dict[st
         known |= {"stop": None}
     if "stop" in named:
         known |= {"time": None}
-    same = {role: name for role, name in known.items() if name in file.names and name}
+    same = {
+        role: name
+        for role, name in known.items()
+        if name and find_column(name, file.names) in file.names
+    }
     return same | named
 
 
@@ -121,44 +230,73 @@ def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
         )
 
 
-def _as_entry(text: str) -> Any:
-    """Return the entry of all as a column may hold it."""
-    moment = read_moment(text, "--start")
+def _as_moment(text: str, option: str, *, is_stamped: bool) -> Any:
+    """Return one time for all as a column may hold it."""
+    is_stamp = is_stamped and is_date(text)  # 20240131 may be a number, too
+    moment = datetime.fromisoformat(text) if is_stamp else read_moment(text, option)
     if isinstance(moment, float) or moment.tzinfo is None:
         return moment
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
+def _read_moments(column: Any, file: TableFile) -> Any:
+    """Return times as numbers, or as dates without a zone, to the microsecond."""
+    found = read_moments(column, file)
+    if found.dtype.is_numeric() or found.dtype == load_polars().Duration:
+        return found
+    if getattr(found.dtype, "time_zone", None) is not None:
+        found = found.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return found.cast(load_polars().Datetime("us"))
+
+
 def _read_table(file: TableFile, columns: EventColumns) -> Any:
+    """Return the columns of events, ids as texts."""
     names = {role: name for role, name in asdict(columns).items() if name is not None}
+    if columns.event is not None:
+        names["event"] = find_column(columns.event, file.names)
     table = file.read(names.values(), as_text=[columns.id])
+    if table.is_duplicated().any():  # in these columns; it may not be in all
+        table = file.read(file.names, as_text=[columns.id])
     keys = as_keys(table[columns.id])
-    ids = restore_numbers(keys) if file.is_text else table[columns.id]
-    if not ids.dtype.is_integer():
-        ids = keys
+    check_known(keys, file, InvalidEventsError)
+    warn_of_lookalikes(keys, file)
     times = [names[role] for role in ("time", "start", "stop") if role in names]
-    return table.with_columns(
-        ids.alias(columns.id),
-        read_flags(table[columns.event]),
-        *(read_moments(table[name]) for name in times),
-    )
+    found = [keys.alias(columns.id), *(_read_moments(table[name], file) for name in times)]
+    if columns.event is not None:
+        found.append(_read_events(table[names["event"]], columns.event, file))
+    return table.with_columns(found)
+
+
+def _restore_ids(table: Any, name: str, file: TableFile) -> Any:
+    """Return ids as numbers where the file has numbers."""
+    if file.is_text or file.head()[name].dtype.is_integer():
+        return table.with_columns(restore_numbers(table[name]))
+    return table
+
+
+def _read_events(column: Any, name: str, file: TableFile) -> Any:
+    """Return which rows are events; what is neither 0 nor 1 is left to the library."""
+    flags = read_flags(column, file)
+    if name != column.name:  # it has a `NOT`
+        flags = 1 - flags if flags.dtype.is_numeric() else ~flags
+    return flags.alias(name)
 
 
 def _make_events(
-    table: Any, columns: EventColumns, unit: str | None, origin: str | None
+    table: Any, columns: EventColumns, options: Mapping[str, Any]
 ) -> RecurrentEvents:
     roles = {role: name for role, name in asdict(columns).items() if name is not None}
     if columns.stop is not None:
-        return RecurrentEvents.from_start_stop(table, **roles, unit=unit, origin=origin)
+        return RecurrentEvents.from_start_stop(table, **roles, **options)
     is_stamped = table[columns.time].dtype.is_temporal()
-    if is_stamped and columns.start is None and origin in {None, INDIVIDUAL}:
+    if is_stamped and columns.start is None and options["origin"] in {None, INDIVIDUAL}:
         raise InvalidEventsError(
             "The start of follow-up must be known to count time from it, but the table has "
             "only dates of events and ends.\n\n"
-            "Hint: --start COLUMN where each individual has its own, or --start 2024-01-31 "
-            "for all."
+            "Hint: --start COLUMN, of the events or of --static, where each individual has "
+            "its own, or --start 2024-01-31 for all."
         )
-    return RecurrentEvents.from_long(table, **roles, unit=unit, origin=origin)
+    return RecurrentEvents.from_long(table, **roles, **options)
 
 
 def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any | None:
@@ -170,3 +308,23 @@ def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any 
         as_keys(table[columns.id]).alias(KEY), polars.col(columns.start).alias(ENTRY)
     )
     return keyed.group_by(KEY).agg(polars.col(ENTRY).min())
+
+
+def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None:
+    """Say how many events and individuals there are, and whether events look inverted.
+
+    They do where most rows of intervals have an event and most follow-ups end with one.
+    In the other form of the table the rows of ends tell 0 from 1.
+    """
+    n_events = y.times.size
+    say(f"{n_events} events of {len(y)} individuals in {n_rows} rows")
+    n_last = np.unique(y.event_owner[y.times == y.end[y.event_owner]]).size
+    if columns.stop is None or n_events <= n_rows - n_events or 2 * n_last <= len(y):
+        return
+    name = str(columns.event)
+    other = name.removeprefix(NOT) if name.startswith(NOT) else NOT + name
+    say(
+        f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last}"
+        f" of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
+        "the other rows that have one)"
+    )

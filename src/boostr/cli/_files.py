@@ -1,10 +1,12 @@
-"""Tables in files, CSV or Parquet, of which only the columns asked for are read."""
+"""Tables in files, of which only the columns asked for are read."""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ import numpy as np
 
 from boostr._optional import require
 from boostr._validation import first_few, repeats
+from boostr.cli._output import say
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["TableFile", "list_names", "load_polars", "open_table"]
@@ -25,6 +28,10 @@ _INFERENCE = 10_000  # rows that tell the types of a CSV file's columns
 _BEGINNING = 65_536  # bytes that tell what kind of file it is
 _SEPARATORS = ",;\t|"
 _PARQUET = {".parquet", ".pq"}
+_GZIP = b"\x1f\x8b"
+_PACKED = {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}  # as spreadsheets of all ages begin
+_SPREADSHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
+_UNNAMED = "__UNNAMED__"  # columns without a name
 _COMMA_NUMBER = re.compile(r"-?\d+,\d+")
 _POINT_NUMBER = re.compile(r"-?\d+\.\d+")
 
@@ -37,6 +44,11 @@ class TableFile:
     names: tuple[str, ...]  # of columns; those without a name are left out
     is_text: bool  # whether types were guessed from text
     scan: Callable[[Mapping[str, Any], int | None], Any]
+    first_line: int = 2  # of the file with a row; the names of the columns are before it
+
+    def lines(self, rows: Iterable[int]) -> str:
+        """Return where some rows stand in the file, for a message."""
+        return first_few(row + self.first_line for row in rows)
 
     def head(self) -> Any:
         """Return the first rows."""
@@ -57,12 +69,20 @@ class TableFile:
                 f"{str(self.path)!r} must fit into memory, but it does not.\n\n"
                 "Hint: Parquet with the needed columns alone takes the least."
             ) from error
+        table = self._without_blank_end(table, wanted)
         if table.height == 0:
             raise InvalidParameterError(
                 f"The table must have rows, but {str(self.path)!r} has none.\n\n"
                 f"Hint: it has the columns {list_names(self.names)} and nothing below."
             )
         return table
+
+    def _without_blank_end(self, table: Any, wanted: Sequence[str]) -> Any:
+        """Return the table without rows at its end in which no column has anything."""
+        n_blank = _count_blank_end(table)
+        if n_blank and len(wanted) < len(self.names):
+            n_blank = min(n_blank, _count_blank_end(self._collect({}, self.names)))
+        return table.head(table.height - n_blank)
 
     def _collect(self, types: Mapping[str, Any], wanted: Sequence[str]) -> Any:
         polars = load_polars()
@@ -73,6 +93,13 @@ class TableFile:
                 raise
             # Types that the first rows suggest may not fit the others: look at all.
             return self.scan(types, None).select(wanted).collect()
+
+
+def _count_blank_end(table: Any) -> int:
+    polars = load_polars()
+    is_blank = table.select(polars.all_horizontal(polars.all().is_null())).to_series()
+    filled = (~is_blank).arg_true()
+    return int(table.height - (filled[-1] + 1 if filled.len() else 0))
 
 
 def list_names(names: Iterable[str]) -> str:
@@ -113,7 +140,8 @@ def open_table(path: Path, what: str) -> TableFile:
     Parameters
     ----------
     path : Path
-        CSV or Parquet, told apart by what is inside; or a folder of Parquet files.
+        CSV, also packed by gzip, Parquet or a spreadsheet, told apart by what is inside;
+        or a folder of Parquet files.
     what : str
         What the table is of, for messages.
 
@@ -133,7 +161,53 @@ def open_table(path: Path, what: str) -> TableFile:
         beginning = file.read(_BEGINNING)
     if beginning[:4] == b"PAR1":
         return _open_parquet(path, [path])
-    return _open_csv(path, _decode(path, beginning))
+    if _is_spreadsheet(path, beginning):
+        return _open_spreadsheet(path)
+    content = None
+    if beginning[:2] == _GZIP:
+        content = _unpack(path)
+        beginning = content[:_BEGINNING]
+    return _open_csv(path, _decode(path, beginning), content)
+
+
+def _is_spreadsheet(path: Path, beginning: bytes) -> bool:
+    is_packed = beginning[:4] in _PACKED
+    return is_packed and path.suffix.lower() in _SPREADSHEETS
+
+
+def _open_spreadsheet(path: Path) -> TableFile:
+    """Read the first sheet, whole, for spreadsheets cannot be read in part."""
+    fastexcel = require("fastexcel", extra="excel", feature="Reading spreadsheets")
+    polars = load_polars()
+    try:
+        with table_errors(path):
+            sheets = fastexcel.read_excel(path).sheet_names
+            table = polars.read_excel(path, engine="calamine", drop_empty_rows=False)
+    except fastexcel.FastExcelError as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        raise InvalidParameterError(
+            f"{str(path)!r} must be a spreadsheet, but it cannot be read: {reason}.\n\n"
+            "Hint: save it as CSV UTF-8."
+        ) from error
+    if len(sheets) > 1:
+        say(f"{path.name}: read the first of {len(sheets)} sheets, {sheets[0]!r}")
+    names = [name for name in table.columns if not name.startswith(_UNNAMED)]
+
+    def scan(_types: Mapping[str, Any], _length: int | None) -> Any:
+        return table.lazy()
+
+    return TableFile(path=path, names=tuple(names), is_text=False, scan=scan)
+
+
+def _unpack(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidParameterError(
+            f"{str(path)!r} must be a whole file, but it cannot be unpacked: {error}.\n\n"
+            "Hint: gzip -t tests it; copy it again."
+        ) from error
 
 
 def _open_folder(path: Path, what: str) -> TableFile:
@@ -154,13 +228,13 @@ def _open_parquet(path: Path, files: Sequence[Path]) -> TableFile:
 
     with table_errors(path):
         names = scan({}, None).collect_schema().names()
-    return TableFile(path=path, names=tuple(names), is_text=False, scan=scan)
+    return TableFile(path=path, names=tuple(names), is_text=False, scan=scan, first_line=1)
 
 
 def _decode(path: Path, beginning: bytes) -> str:
     """Return the beginning of a text file, or say what kind of file it is instead."""
     if beginning[:2] == b"PK":
-        instead = "it is an archive or a spreadsheet"
+        instead = "it is an archive, or a spreadsheet whose name does not end in .xlsx"
     elif beginning[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         instead = "it is in UTF-16"
     elif b"\x00" in beginning:
@@ -173,13 +247,13 @@ def _decode(path: Path, beginning: bytes) -> str:
         except UnicodeDecodeError as error:
             instead = f"it is not in UTF-8 (byte {error.start})"
     raise InvalidParameterError(
-        f"{str(path)!r} must be a Parquet file or a text file in UTF-8 with lines of comma "
-        f"separated values, but {instead}.\n\n"
+        f"{str(path)!r} must be a Parquet file, a spreadsheet or a text file in UTF-8 with "
+        f"lines of comma separated values, but {instead}.\n\n"
         "Hint: save it as 'CSV UTF-8'; iconv -f latin1 -t utf-8 converts text files."
     )
 
 
-def _open_csv(path: Path, beginning: str) -> TableFile:
+def _open_csv(path: Path, beginning: str, content: bytes | None) -> TableFile:
     polars = load_polars()
     header = next((line for line in beginning.splitlines() if line.strip()), "")
     separator = max(_SEPARATORS, key=header.count)
@@ -197,14 +271,17 @@ def _open_csv(path: Path, beginning: str) -> TableFile:
     raw = {name: field for field, name in spelled.items()}
 
     def scan(types: Mapping[str, Any], length: int | None) -> Any:
-        table = polars.scan_csv(
-            path,
-            separator=separator,
-            decimal_comma=separator != "," and _has_decimal_commas(beginning, separator),
-            null_values=list(MISSING),
-            infer_schema_length=length,
-            schema_overrides={raw.get(name, name): kind for name, kind in types.items()},
-        )
+        options = {
+            "separator": separator,
+            "decimal_comma": separator != "," and _has_decimal_commas(beginning, separator),
+            "null_values": list(MISSING),
+            "infer_schema_length": length,
+            "schema_overrides": {raw.get(name, name): types[name] for name in types},
+        }
+        if content is None:
+            table = polars.scan_csv(path, **options)
+        else:
+            table = polars.read_csv(content, **options).lazy()
         return table.rename(spelled, strict=False) if spelled else table
 
     with table_errors(path):

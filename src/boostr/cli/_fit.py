@@ -29,25 +29,16 @@ _WORDS = {"none": None, "null": None, "true": True, "false": False}
 _N_SHOWN = 8
 
 
+@options.with_tables
 def fit(  # noqa: PLR0913 - every option is a parameter
-    events: options.EventsFile,
+    files: FleetFiles,
     *,
     out: Annotated[
         Path, typer.Option(metavar="MODEL", help="File for the model, such as x.boostr.")
     ],
-    static: options.StaticFile = None,
-    sensors: options.SensorsFile = None,
-    shared: options.SharedFile = None,
     season: options.Seasons = None,
-    id: options.IdColumn = None,
-    time: options.TimeColumn = None,
-    event: options.EventColumn = None,
-    start: options.StartColumn = None,
-    stop: options.StopColumn = None,
-    cost: options.CostColumn = None,
-    exposure: options.ExposureColumn = None,
-    unit: options.Unit = None,
-    origin: options.Origin = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
     until: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Learn only from what was known at this time."),
@@ -90,22 +81,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
         n_jobs=jobs,
         verbose=int(shows_progress(progress)),
     )
-    given = options.gather(
-        id=id,
-        time=time,
-        event=event,
-        start=start,
-        stop=stop,
-        cost=cost,
-        exposure=exposure,
-        unit=unit,
-        origin=origin,
-    )
-    fleet = read_fleet(
-        FleetFiles(
-            events=events, static=static, sensors=sensors, shared=shared, given=given
-        )
-    )
+    fleet = read_fleet(options.choose_columns(files, features, drop))
     if until is not None:
         fleet = _know_until(fleet, until)
     if season is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,13 +31,11 @@ EXAMPLE = (
 )
 
 
+@options.with_tables
 def forecast(  # noqa: PLR0913 - every option is a parameter
     model: options.ModelFile,
-    events: options.EventsFile,
+    files: FleetFiles,
     *,
-    static: options.StaticFile = None,
-    sensors: options.SensorsFile = None,
-    shared: options.SharedFile = None,
     future: Annotated[
         Path | None,
         typer.Option(
@@ -65,15 +63,6 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     own_history: Annotated[
         bool, typer.Option(help="Whether what each one did so far counts.")
     ] = True,
-    id: options.IdColumn = None,
-    time: options.TimeColumn = None,
-    event: options.EventColumn = None,
-    start: options.StartColumn = None,
-    stop: options.StopColumn = None,
-    cost: options.CostColumn = None,
-    exposure: options.ExposureColumn = None,
-    unit: options.Unit = None,
-    origin: options.Origin = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -87,26 +76,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     if out is not None:
         check_output(out, is_table=True)
     fitted = load(model)
-    given = options.gather(
-        id=id,
-        time=time,
-        event=event,
-        start=start,
-        stop=stop,
-        cost=cost,
-        exposure=exposure,
-        unit=unit,
-        origin=origin,
-    )
-    files = FleetFiles(
-        events=events,
-        static=static,
-        sensors=sensors,
-        shared=shared,
-        future=future,
-        given=given,
-    )
-    fleet = read_fleet(files, Known.of(fitted))
+    fleet = read_fleet(replace(files, future=future), Known.of(fitted))
     asked = {
         "horizon": horizon,
         "level": level,

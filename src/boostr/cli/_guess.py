@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,13 +12,23 @@ from boostr.cli._moments import could_be_flags, could_be_times
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
+    "NOT",
     "EventColumns",
     "SampleColumns",
+    "find_column",
     "guess_event_columns",
     "guess_id",
     "guess_sample_columns",
     "guess_time",
 ]
+
+
+NOT = "not "  # before the column of events where 0 stands for an event
+
+
+def find_column(name: str, names: Sequence[str]) -> str:
+    """Return the column that is meant, which may have a `NOT` before its name."""
+    return name if name in names else name.removeprefix(NOT).strip()
 
 
 def _words(text: str) -> frozenset[str]:
@@ -37,6 +47,12 @@ _TIME = _words(
 _EVENT = _words(
     "event events failed failure fail failing status observed occurred happened relapse "
     "recurrence repair repaired replaced purchase bought outcome died death"
+)
+# In the name of a column they say that 1 may stand for no event.
+_OPPOSITE = _words(
+    "censored censor censoring cens alive ok okay survived survivor survivors surviving "
+    "unfailed healthy working works running operational operating functional functioning "
+    "intact good active passed pass success successful normal no not non without free"
 )
 _START = _words(
     "start starts started tstart begin from entry enter entered t0 install installed "
@@ -59,7 +75,7 @@ class EventColumns:
     """Columns of a table of events: with times, or else with starts and stops."""
 
     id: str
-    event: str
+    event: str | None = None  # after `NOT` where 0 is an event; without it every row is
     time: str | None = None
     start: str | None = None
     stop: str | None = None
@@ -77,16 +93,17 @@ class SampleColumns:
     id: str
     time: str
 
-    def describe(self, file: TableFile) -> str:
+    def describe(self, file: TableFile, sensors: Sequence[str]) -> str:
         """Say which column was taken for what."""
-        sensors = [name for name in file.names if name not in {self.id, self.time}]
         return (
             f"{file.path.name}: took `{self.id}` for the id, `{self.time}` for the time "
             f"and {list_names(sensors)} for sensors"
         )
 
 
-def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> EventColumns:
+def guess_event_columns(
+    file: TableFile, given: Mapping[str, str | None], beside: Container[str] = ()
+) -> EventColumns:
     """Find the columns of a table of events.
 
     Parameters
@@ -95,6 +112,9 @@ def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> Eve
         The table.
     given : mapping
         Names that were given, by role; the others are guessed.
+    beside : container of str, default=()
+        Which of "start" and "end" are known otherwise. With an end the table has times, and
+        every row is an event unless a column clearly says which are.
 
     Returns
     -------
@@ -109,21 +129,48 @@ def guess_event_columns(file: TableFile, given: Mapping[str, str | None]) -> Eve
             "A table has times of events or else intervals, but --time and --stop are both "
             "given.\n\nHint: --time for events and ends, --start and --stop otherwise."
         )
+    if "stop" in roles and "end" in beside:
+        raise InvalidParameterError(
+            "Rows that are intervals say how long each individual was observed, but --stop "
+            "and --end are both given.\n\nHint: --time and --end for rows that are events."
+        )
     _find_id(columns, roles)
-    _find_times(columns, roles)
-    if "event" not in roles:
-        roles["event"] = columns.need("event", _EVENT, could_be_flags, roles)
+    _find_times(columns, roles, beside)
+    _find_event(columns, roles, beside)
+    roles.pop("end", None)
     return EventColumns(**roles)
 
 
-def _find_times(columns: _Columns, roles: dict[str, str]) -> None:
+def _find_event(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
+    """Find the column of events, never one whose name says the opposite."""
+    if "event" in roles:
+        return
+    clear = columns.find(_EVENT, _could_be_events, roles)
+    opposites = columns.find_by_content(_could_be_opposite, roles.values())
+    if opposites and clear is None:
+        name = opposites[0]
+        raise InvalidParameterError(
+            f"There must be a column with 1 for an event, but `{name}` of "
+            f"{columns.file_name!r} is called as if 1 stood for no event.\n\n"
+            f"Hint: --event '{NOT}{name}' takes the rows with 0 for events, --event {name} "
+            "those with 1."
+        )
+    if "end" not in beside:
+        roles["event"] = columns.need("event", _EVENT, _could_be_events, roles)
+    elif clear is not None:
+        roles["event"] = clear
+
+
+def _find_times(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
     """Find starts and stops, or else times and, where there are any, starts."""
-    if "start" not in roles:
+    if "start" not in roles and "start" not in beside:
         start = columns.find(_START, could_be_times, roles)
         roles |= {} if start is None else {"start": start}
     if "time" in roles:
         return
-    stop = roles.get("stop") or columns.find(_STOP, could_be_times, roles)
+    stop = roles.get("stop")
+    if stop is None and "end" not in beside:
+        stop = columns.find(_STOP, could_be_times, roles)
     if stop is not None and "start" in roles:
         roles["stop"] = stop
     elif "stop" in roles:
@@ -171,9 +218,18 @@ class _Columns:
     def __contains__(self, name: object) -> bool:
         return name in self._file.names
 
+    @property
+    def file_name(self) -> str:
+        """Name of the file, for messages."""
+        return self._file.path.name
+
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse names that were given and are not there."""
-        wrong = [f"--{role} {name}" for role, name in roles.items() if name not in self]
+        named = {
+            role: find_column(name, self._file.names) if role == "event" else name
+            for role, name in roles.items()
+        }
+        wrong = [f"--{role} {name}" for role, name in named.items() if name not in self]
         if wrong:
             raise InvalidParameterError(
                 f"{self._file.path.name!r} must have the columns that are named, but it "
@@ -227,7 +283,7 @@ class _Columns:
 
 _ADVICE = {
     "event": "; it has 1 in rows with an event and 0 in the row of each individual's end "
-    "of follow-up.",
+    "of follow-up. Where all rows are events, --end DATE says until when they were seen.",
     "time": "; or --start COLUMN --stop COLUMN for rows that are intervals.",
 }
 
@@ -259,6 +315,14 @@ def _repeats(column: Any) -> bool:
     return _could_be_ids(column) and not (is_other or is_distinct)
 
 
+def _could_be_events(column: Any) -> bool:
+    return could_be_flags(column) and not _has_word(column.name, _OPPOSITE)
+
+
+def _could_be_opposite(column: Any) -> bool:
+    return could_be_flags(column) and _has_word(column.name, _OPPOSITE)
+
+
 def _is_word(name: str, words: frozenset[str]) -> bool:
     return name.strip().lower() in words
 
@@ -273,7 +337,9 @@ def _describe(file: TableFile, roles: Mapping[str, str | None], options: str) ->
         for role, what in _ROLES.items()
         if roles[role] is not None
     ]
-    unused = [name for name in file.names if name not in roles.values()]
+    taken += [] if roles["event"] else ["every row for an event"]
+    used = {find_column(name, file.names) for name in roles.values() if name}
+    unused = [name for name in file.names if name not in used]
     rest = f" and did not use {list_names(unused)}" if unused else ""
     return (
         f"{file.path.name}: took {', '.join(taken)}{rest} (say {options} to choose others)"

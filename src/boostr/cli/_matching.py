@@ -7,9 +7,10 @@ from typing import Any
 
 from boostr._validation import first_few
 from boostr.cli._files import TableFile, load_polars
+from boostr.cli._output import say
 from boostr.exceptions import BoostrError
 
-__all__ = ["as_keys", "check_same", "restore_numbers"]
+__all__ = ["as_keys", "check_known", "match_rows", "restore_numbers", "warn_of_lookalikes"]
 
 
 def as_keys(column: Any) -> Any:
@@ -18,7 +19,8 @@ def as_keys(column: Any) -> Any:
     if column.dtype.is_float():
         whole = column.cast(polars.Int64, strict=False)
         column = whole if (whole == column).all() else column
-    return column.cast(polars.String).str.strip_chars()
+    texts = column.cast(polars.String)
+    return texts.set(texts.str.strip_chars() == "", None)
 
 
 def restore_numbers(keys: Any) -> Any:
@@ -29,43 +31,99 @@ def restore_numbers(keys: Any) -> Any:
     return numbers if is_same.all() else keys
 
 
-def check_same(
+def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
+    """Warn of ids that differ only by spaces or case, and are different all the same."""
+    different = keys.drop_nulls().unique(maintain_order=True)
+    folded = _fold(different)
+    alike = different.filter(folded.is_duplicated())
+    if alike.len():
+        first = map(repr, alike.filter(_fold(alike) == _fold(alike)[0]).to_list())
+        say(
+            f"warning: {alike.len()} ids of {file.path.name!r} differ from others only by "
+            f"spaces or case, and are individuals of their own: {first_few(first)}"
+        )
+
+
+def _fold(keys: Any) -> Any:
+    """Return texts without spaces and case."""
+    return keys.str.replace_all(r"\s", "").str.to_lowercase()
+
+
+def check_known(keys: Any, file: TableFile, error: type[BoostrError]) -> None:
+    """Refuse rows without an id, and say where they stand in the file."""
+    if keys.null_count():
+        rows = file.lines(keys.is_null().arg_true())
+        raise error(
+            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
+            f"{file.path.name!r} have none (rows {rows} of the file).\n\n"
+            "Hint: fill in the id, or drop those rows."
+        )
+
+
+def match_rows(
+    table: Any,
+    id_name: str,
+    expected: Sequence[str],
+    file: TableFile,
+    error: type[BoostrError],
+    *,
+    skips: bool = False,
+    is_part: bool = False,
+) -> tuple[Any, Any]:
+    """Return the rows of the individuals of the events, and their ids as texts.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Rows of features or sensors.
+    id_name : str
+        Column of ids.
+    expected : sequence of str
+        Ids in the table of events.
+    file : TableFile
+        Where the table is from, for messages.
+    error : type
+        What to raise where others are in the table, or some of them are not.
+    skips : bool, default=False
+        Whether others are left out instead.
+    is_part : bool, default=False
+        Whether some individuals may be missing.
+    """
+    keys = as_keys(table[id_name])
+    check_known(keys, file, error)
+    if skips:
+        is_there = keys.is_in(list(expected))
+        others = keys.filter(~is_there).unique(maintain_order=True)
+        if others.len():
+            say(
+                f"left out {others.len()} individuals of {file.path.name!r}, who are not "
+                f"in the events (ids {first_few(others)})"
+            )
+        table, keys = table.filter(is_there), keys.filter(is_there)
+    _check_same(keys, expected, file, error, is_part=is_part)
+    return table, keys
+
+
+def _check_same(
     keys: Any,
     expected: Sequence[str],
     file: TableFile,
     error: type[BoostrError],
     *,
-    is_part: bool = False,
+    is_part: bool,
 ) -> None:
-    """Refuse a table of other individuals than those of the events, and name them.
-
-    Parameters
-    ----------
-    keys : polars.Series
-        Ids in the table, as texts.
-    expected : sequence of str
-        Ids in the table of events.
-    file : TableFile
-        The table, for the message.
-    error : type
-        What to raise.
-    is_part : bool, default=False
-        Whether some individuals may be missing.
-    """
+    """Refuse a table of other individuals than those of the events, and name them."""
     name = repr(file.path.name)
-    if keys.null_count():
-        rows = first_few(keys.is_null().arg_true().head(6).to_list())
-        raise error(
-            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
-            f"{name} have none (rows {rows}).\n\nHint: fill in the id, or drop those rows."
-        )
     found = set(keys.to_list())
     missing = [] if is_part else [key for key in expected if key not in found]
     if missing:
+        seen = set(_fold(keys).to_list())
+        n_alike = sum(folded in seen for folded in _fold(load_polars().Series(missing)))
+        alike = f"{n_alike} of them differ only by spaces or case; " if n_alike else ""
         raise error(
             f"All individuals of the events must be in {name}, but {len(missing)} of "
             f"{len(expected)} are not (ids {first_few(missing)}).\n\n"
-            f"Hint: add their rows, or drop their events; ids there are like "
+            f"Hint: {alike}add their rows, or drop their events; ids there are like "
             f"{first_few(sorted(found)[:3])}."
         )
     known = set(expected)
@@ -74,6 +132,7 @@ def check_same(
         raise error(
             f"All individuals of {name} must be in the table of events, but {len(surplus)} "
             f"of {len(found)} are not (ids {first_few(surplus)}).\n\n"
-            "Hint: without any row in the events nobody knows how long they were observed: "
-            "add a row for the end of follow-up of each, or drop them."
+            "Hint: without any row in the events nobody knows how long they were observed. "
+            "Those who had no events enter with --end DATE, or with a row each for the end "
+            "of their follow-up; others are left out with --skip-unmatched."
         )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from boostr._validation import first_few
-from boostr.cli._files import load_polars
+from boostr.cli._files import TableFile, load_polars
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = [
@@ -28,9 +28,15 @@ _FAMILIES = (
     ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
     ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
     ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
+    *(
+        tuple(f"{day}{rest}" for rest in ("", " %H:%M", " %H:%M:%S"))
+        for day in ("%d-%B-%Y", "%d %B %Y")  # also of the first three letters
+    ),
 )
 _SAMPLE = 1_000
-_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
+_LOOKS_LIKE_DATE = re.compile(
+    r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4})"
+)
 _FLAGS = {
     **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
     **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
@@ -64,8 +70,11 @@ def could_be_flags(column: Any) -> bool:
     return bool(((numbers == 0.0) | (numbers == 1.0)).all())
 
 
-def read_flags(column: Any) -> Any:
-    """Return a column of yes and no as booleans; numbers are left to the library."""
+def read_flags(column: Any, file: TableFile | None = None) -> Any:
+    """Return a column of yes and no as booleans; numbers are left to the library.
+
+    With the file that it is from, an error says where the first strange word stands.
+    """
     polars = load_polars()
     if column.dtype != polars.String:
         return column
@@ -75,14 +84,18 @@ def read_flags(column: Any) -> Any:
     if strange.len():
         raise InvalidEventsError(
             f"Column `{column.name}` must be 1 or 0, true or false, yes or no in every row,"
-            f" but there is {first_few(map(repr, strange.to_list()))}.\n\n"
+            f" but there is {first_few(map(repr, strange.to_list()))}"
+            f"{_locate(flags.is_null(), file)}.\n\n"
             "Hint: write 1 for an event and 0 for the end of follow-up."
         )
     return flags.alias(column.name)
 
 
-def read_moments(column: Any) -> Any:
-    """Return a column of times as numbers or time stamps, or say why it is neither."""
+def read_moments(column: Any, file: TableFile | None = None) -> Any:
+    """Return a column of times as numbers or time stamps, or say why it is neither.
+
+    With the file that it is from, an error says where the first strange value stands.
+    """
     polars = load_polars()
     if column.dtype.is_integer() and _is_compact(column):
         found = column.cast(polars.String).str.to_datetime("%Y%m%d", strict=False)
@@ -98,7 +111,7 @@ def read_moments(column: Any) -> Any:
     parsed = [(family, _parse(text, family)) for family in fitting]
     parsed = [pair for pair in parsed if pair[1].null_count() == text.null_count()]
     if not parsed:
-        raise _refuse_times(text)
+        raise _refuse_times(text, file)
     if any(not pair[1].equals(parsed[0][1]) for pair in parsed[1:]):
         raise InvalidEventsError(
             f"Dates must have one meaning, but {sample[0]!r} in column `{column.name}` may "
@@ -152,19 +165,41 @@ def _parse(text: Any, family: tuple[str, ...]) -> Any:
     return found
 
 
-def _refuse_times(text: Any) -> InvalidEventsError:
-    """Name the first value that is not written like the others."""
-    rest = text.drop_nulls()
-    misfits = [_parse(rest, family).is_null() for family in _FAMILIES]
-    is_odd = min(misfits, key=lambda mask: mask.sum())
-    if is_odd.all():
+def _refuse_times(text: Any, file: TableFile | None) -> InvalidEventsError:
+    """Name the first value that is not written like the others, and where it stands."""
+    polars = load_polars()
+    is_known = text.is_not_null()
+    read = [text.cast(polars.Float64, strict=False)]
+    read += [_parse(text, family) for family in _FAMILIES]
+    is_odd = min((each.is_null() & is_known for each in read), key=lambda mask: mask.sum())
+    odd, rest = text.filter(is_odd), text.filter(is_known & ~is_odd)
+    where = _locate(is_odd, file)
+    if not rest.len():
         return InvalidEventsError(
             f"Column `{text.name}` must hold numbers or dates, but there is "
-            f"{first_few(map(repr, rest.unique(maintain_order=True).head(6).to_list()))}."
-            "\n\nHint: write dates as 2024-01-31, or name another column for the times."
+            f"{first_few(map(repr, odd.unique(maintain_order=True).head(6).to_list()))}"
+            f"{where}.\n\n"
+            "Hint: write dates as 2024-01-31, or name another column for the times."
+        )
+    if _shape(odd[0]) in map(_shape, rest.head(_SAMPLE)):
+        return InvalidEventsError(
+            f"Column `{text.name}` must hold dates of the calendar, but {odd[0]!r}{where} "
+            "is none.\n\nHint: correct the date, or drop the row."
         )
     return InvalidEventsError(
         f"Column `{text.name}` must hold numbers, or dates that are all written alike, but "
-        f"there is {rest.filter(is_odd)[0]!r} beside {rest.filter(~is_odd)[0]!r}.\n\n"
+        f"there is {odd[0]!r}{where} beside {rest[0]!r}.\n\n"
         "Hint: write dates as 2024-01-31 or 2024-01-31T12:00:00."
     )
+
+
+def _shape(text: str) -> str:
+    """Return how a date is written, whatever it is."""
+    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d", "9", text))
+
+
+def _locate(is_odd: Any, file: TableFile | None) -> str:
+    """Return where the first odd value stands, for a message."""
+    if file is None:
+        return ""
+    return f" (row {file.lines(is_odd.arg_true().head(1))} of {file.path.name!r})"

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from boostr.cli._events import Reading
+from boostr.cli._tables import FleetFiles
 
 __all__ = [
-    "CostColumn",
-    "EventColumn",
+    "Drop",
     "EventsFile",
-    "ExposureColumn",
-    "IdColumn",
+    "Features",
     "Json",
     "Level",
     "ModelFile",
-    "Origin",
     "Seasons",
-    "SensorsFile",
-    "SharedFile",
-    "StartColumn",
-    "StaticFile",
-    "StopColumn",
-    "TimeColumn",
-    "Unit",
-    "gather",
+    "choose_columns",
+    "with_tables",
 ]
 
 ModelFile = Annotated[
@@ -74,7 +68,9 @@ TimeColumn = Annotated[
 EventColumn = Annotated[
     str | None,
     typer.Option(
-        "--event", metavar="COL", help="Column with 1 for an event, 0 for an end."
+        "--event",
+        metavar="COL",
+        help="Column with 1 for an event, 0 for an end; 'not COL' if 0 is an event.",
     ),
 ]
 StartColumn = Annotated[
@@ -82,7 +78,16 @@ StartColumn = Annotated[
     typer.Option(
         "--start",
         metavar="COL|TIME",
-        help="Column of the start of follow-up, or of intervals; or one start for all.",
+        help="Column of the start of follow-up, in EVENTS or --static, or of intervals; or "
+        "one start for all.",
+    ),
+]
+End = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME|COL",
+        help="End of follow-up of those without a row for it: one for all, or a column of "
+        "--static; who is only in --static has no events.",
     ),
 ]
 StopColumn = Annotated[
@@ -118,12 +123,96 @@ Origin = Annotated[
         "so that time is age.",
     ),
 ]
+Duplicates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="warn|keep|drop|error",
+        help="What to do with rows of events that repeat another row in all columns; they "
+        "count, with a warning, by default.",
+    ),
+]
+SkipUnmatched = Annotated[
+    bool | None,
+    typer.Option(
+        "--skip-unmatched",
+        help="Leave out who is not in all of EVENTS, --static and --sensors; an error "
+        "names them otherwise.",
+    ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(metavar="COLS", help="Columns of --static to use, such as load,site."),
+]
+Drop = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLS", help="Columns of --static, --sensors and --shared not to use."
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object; messages go to stderr.")
 ]
 Level = Annotated[float, typer.Option(help="Probability of the intervals.")]
 
 
-def gather(**options: str | None) -> Reading:
-    """Return what was said about the tables, by role."""
-    return options
+# Options of tables; the second ones say something about them.
+_FILES = {
+    "events": EventsFile,
+    "static": StaticFile,
+    "sensors": SensorsFile,
+    "shared": SharedFile,
+}
+_GIVEN = {
+    "id": IdColumn,
+    "time": TimeColumn,
+    "event": EventColumn,
+    "start": StartColumn,
+    "end": End,
+    "stop": StopColumn,
+    "cost": CostColumn,
+    "exposure": ExposureColumn,
+    "unit": Unit,
+    "origin": Origin,
+    "duplicates": Duplicates,
+    "skip_unmatched": SkipUnmatched,
+}
+
+
+def with_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of all tables in the place of its parameter `files`."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    place = [parameter.name for parameter in own].index("files")
+    files, given = (
+        [_make_parameter(name, annotation) for name, annotation in some.items()]
+        for some in (_FILES, _GIVEN)
+    )
+    parameters = [*own[:place], *files, *own[place + 1 :], *given]
+
+    def run(**options: Any) -> None:
+        said = {name: options.pop(name) for name in _GIVEN}
+        paths = {name: options.pop(name) for name in _FILES}
+        skips = bool(said.pop("skip_unmatched"))
+        files = FleetFiles(**paths, given=said, skips_unmatched=skips)
+        command(files=files, **options)
+
+    run.__doc__ = command.__doc__
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    )
+    return run
+
+
+def choose_columns(files: FleetFiles, features: str | None, drop: str | None) -> FleetFiles:
+    """Return the tables with the columns to use, as two options name them."""
+    used, left_out = (
+        None if text is None else tuple(name.strip() for name in text.split(","))
+        for text in (features, drop)
+    )
+    return replace(files, features=used, left_out=left_out or ())
+
+
+def _make_parameter(name: str, annotation: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if name == "events" else None
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)

@@ -23,13 +23,11 @@ EXAMPLE = (
 )
 
 
+@options.with_tables
 def report(  # noqa: PLR0913 - every option is a parameter
     model: options.ModelFile,
-    events: options.EventsFile,
+    files: FleetFiles,
     *,
-    static: options.StaticFile = None,
-    sensors: options.SensorsFile = None,
-    shared: options.SharedFile = None,
     future: Annotated[
         Path | None,
         typer.Option(
@@ -52,15 +50,6 @@ def report(  # noqa: PLR0913 - every option is a parameter
             metavar="FILE", help="Table that `boostr backtest` has written, to be shown."
         ),
     ] = None,
-    id: options.IdColumn = None,
-    time: options.TimeColumn = None,
-    event: options.EventColumn = None,
-    start: options.StartColumn = None,
-    stop: options.StopColumn = None,
-    cost: options.CostColumn = None,
-    exposure: options.ExposureColumn = None,
-    unit: options.Unit = None,
-    origin: options.Origin = None,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The page, one HTML file.")
     ] = Path("report.html"),
@@ -70,26 +59,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
     check_output(out)
     past = None if backtest is None else read_backtest(backtest)
     fitted = load(model)
-    given = options.gather(
-        id=id,
-        time=time,
-        event=event,
-        start=start,
-        stop=stop,
-        cost=cost,
-        exposure=exposure,
-        unit=unit,
-        origin=origin,
-    )
-    files = FleetFiles(
-        events=events,
-        static=static,
-        sensors=sensors,
-        shared=shared,
-        future=future,
-        given=given,
-    )
-    fleet = read_fleet(files, Known.of(fitted))
+    fleet = read_fleet(replace(files, future=future), Known.of(fitted))
     page = fleet_report(
         fitted,
         fleet.X,

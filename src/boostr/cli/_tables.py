@@ -14,7 +14,7 @@ from boostr._validation import first_few
 from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
 from boostr.cli._guess import guess_id, guess_sample_columns, guess_time
-from boostr.cli._matching import as_keys, check_same
+from boostr.cli._matching import as_keys, match_rows
 from boostr.cli._moments import is_date, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
@@ -44,7 +44,10 @@ class FleetFiles:
     sensors: Path | None = None
     shared: Path | None = None
     future: Path | None = None
-    given: Reading  # id, time, event, start, stop, cost, unit, origin
+    given: Reading  # what was said about columns, units and the like, by option
+    features: tuple[str, ...] | None = None  # None for all columns
+    left_out: tuple[str, ...] = ()  # columns of any table but the events
+    skips_unmatched: bool = False  # whether who is not in all tables is left out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,22 +139,24 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     Fleet
         Individuals in the order of their ids.
     """
-    histories = read_events(
-        files.events, files.given, {} if known is None else known.reading
-    )
+    usual = {} if known is None else known.reading
+    histories = read_events(files.events, files.given, usual, files.static)
+    if files.skips_unmatched:
+        histories = _skip_unmatched(histories, files)
     if known is not None:
         _check_clock(histories, known, files.given)
         _check_costs(histories, known)
-    shared = _read_shared(files.shared, files.given, histories, known)
+    shared = _read_shared(files, histories, known)
     season = None if known is None else _restore_seasons(histories.y, known.reading)
     if known is not None:
         known = known.without([*_names(shared), *_names(season)])
         _check_complete(files, known)
+    _check_named(files)
     asked = _find_exposure(files, known)
     X: Any = np.empty((len(histories.y), 0))
     y, reading = histories.y, histories.reading
     if files.static is not None and (known is None or known.features or asked):
-        X, exposure = _read_static(files.static, histories, known, asked)
+        X, exposure = _read_static(files, histories, known, asked)
         y = y if exposure is None else y.with_exposure(exposure)
     is_sensor = asked is not None and y.exposure is None
     has_own = known is None or known.sensors != {} or is_sensor
@@ -159,7 +164,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
         None
         if path is None or not has_own
         else _read_samples(
-            path, files.given, histories, known, is_plan, asked if is_sensor else None
+            path, files, histories, known, is_plan, asked if is_sensor else None
         )
         for path, is_plan in ((files.sensors, False), (files.future, True))
     )
@@ -170,6 +175,27 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
         reading = reading | {"exposure": asked}
     Z = _merge(_merge(own, shared), season)
     return Fleet(X=X, y=y, Z=Z, future=future, reading=reading)
+
+
+def _check_named(files: FleetFiles) -> None:
+    """Refuse columns to use or leave out that no table has."""
+    paths = {"--features": [files.static]}
+    paths["--drop"] = [files.static, files.sensors, files.shared]
+    asked = {"--features": files.features or (), "--drop": files.left_out}
+    for option, names in asked.items():
+        there = [
+            name
+            for path in paths[option]
+            if path is not None and names
+            for name in open_table(path, "features").names
+        ]
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise InvalidParameterError(
+                f"{option} must name columns of "
+                f"{'--static' if option == '--features' else 'the tables'}, but there is "
+                f"no {list_names(missing)}.\n\nHint: there are {list_names(there)}."
+            )
 
 
 def _find_exposure(files: FleetFiles, known: Known | None) -> str | None:
@@ -241,7 +267,8 @@ def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
             "Events must count time as in training, but they count in "
             f"{y.time_unit or 'plain numbers'} and training counted in "
             f"{known.unit or 'plain numbers'}.\n\n"
-            "Hint: --unit; dates where there were dates, numbers where there were numbers."
+            "Hint: leave --unit out, for times and --horizon count as in training; dates "
+            "where there were dates, numbers where there were numbers."
         )
     if known.origin is not None:
         trained, differs = str(known.origin), counts_from_elsewhere(y, known.origin)
@@ -305,30 +332,67 @@ def _select(
     return list(wanted), [name for name, is_categorical in wanted.items() if is_categorical]
 
 
+def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
+    """Return the histories of those who are in all tables, and say who is not."""
+    for path, what in ((files.static, "features"), (files.sensors, "sensors")):
+        if path is None:
+            continue
+        file = open_table(path, what)
+        id_name = guess_id(file, histories.columns)
+        known = set(as_keys(file.read([id_name], as_text=[id_name])[id_name]))
+        keys = histories.keys
+        is_there = np.array([key in known for key in keys])
+        if not is_there.any():
+            raise InvalidEventsError(
+                f"Somebody must be in all tables, but no individual of the events is in "
+                f"{path.name!r}.\n\nHint: ids there are like "
+                f"{first_few(sorted(map(str, known))[:3])}, those of events like "
+                f"{first_few(keys[:3])}."
+            )
+        if not is_there.all():
+            missing = [key for key, here in zip(keys, is_there, strict=True) if not here]
+            say(
+                f"left out {len(missing)} of {len(keys)} individuals, who are not in "
+                f"{path.name!r} (ids {first_few(missing)})"
+            )
+            histories = replace(histories, y=histories.y[is_there])
+    return histories
+
+
 def _read_static(
-    path: Path, histories: Histories, known: Known | None, exposure: str | None
+    files: FleetFiles, histories: Histories, known: Known | None, exposure: str | None
 ) -> tuple[Any, Any]:
     """Return one row of features per individual, in the order of the histories.
 
     And the column of exposures, if it is there.
     """
-    file = open_table(path, "features")
+    assert files.static is not None  # noqa: S101 - or nobody asks
+    path, file = files.static, open_table(files.static, "features")
     id_name = guess_id(file, histories.columns)
-    names = [name for name in file.names if name not in {id_name, exposure}]
+    left_out = {id_name, exposure, *histories.beside, *files.left_out}
+    names = [name for name in file.names if name not in left_out]
+    if files.features is not None:
+        names = [name for name in names if name in files.features]
     extra = [exposure] if exposure is not None and exposure in file.names else []
     as_text: list[str] = []
     if known is None:
         say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
     else:
         names, as_text = _select(file, known.features, InvalidFeaturesError)
-    if not names and not extra:
+    if not names and not extra and not histories.beside:
         raise InvalidFeaturesError(
             f"The table of features must have some beside the id `{id_name}`, but "
             f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
         )
     table = file.read([id_name, *names, *extra], as_text=[id_name, *as_text])
-    keys = as_keys(table[id_name])
-    check_same(keys, histories.keys, file, InvalidFeaturesError)
+    table, keys = match_rows(
+        table,
+        id_name,
+        histories.keys,
+        file,
+        InvalidFeaturesError,
+        skips=files.skips_unmatched,
+    )
     twice = keys.filter(keys.is_duplicated()).unique(maintain_order=True)
     if twice.len():
         raise InvalidFeaturesError(
@@ -363,7 +427,7 @@ def _as_feature(column: Any, *, is_text: bool) -> Any:
 
 def _read_samples(
     path: Path,
-    given: Reading,
+    files: FleetFiles,
     histories: Histories,
     known: Known | None,
     is_plan: bool,
@@ -374,11 +438,12 @@ def _read_samples(
     Exposures, which need not be a sensor of the model, are among them if they are there.
     """
     file = open_table(path, "planned sensors" if is_plan else "sensors")
-    columns = guess_sample_columns(file, given, histories.columns)
-    names = [name for name in file.names if name not in {columns.id, columns.time}]
+    columns = guess_sample_columns(file, files.given, histories.columns)
+    left_out = {columns.id, columns.time, *files.left_out}
+    names = [name for name in file.names if name not in left_out]
     as_text: list[str] = []
     if known is None or (known.sensors is None and exposure is None):
-        say(columns.describe(file))
+        say(columns.describe(file, names))
     else:
         wanted = dict(known.sensors or {})
         if exposure is not None and exposure in names:
@@ -387,11 +452,18 @@ def _read_samples(
             wanted = {name: wanted[name] for name in wanted if name in names}
         names, as_text = _select(file, wanted, InvalidSensorsError)
     table = file.read([columns.id, columns.time, *names], as_text=[columns.id, *as_text])
-    keys = as_keys(table[columns.id])
-    check_same(keys, histories.keys, file, InvalidSensorsError, is_part=is_plan)
+    table, keys = match_rows(
+        table,
+        columns.id,
+        histories.keys,
+        file,
+        InvalidSensorsError,
+        skips=files.skips_unmatched,
+        is_part=is_plan,
+    )
     y = histories.y
     ids = keys.replace_strict(histories.keys, y.ids.tolist())
-    times = read_moments(table[columns.time])
+    times = read_moments(table[columns.time], file)
     _check_times(times, file, histories)
     polars = load_polars()
     table = table.with_columns(ids.alias(columns.id), times).with_columns(
@@ -409,14 +481,15 @@ def _read_samples(
 
 
 def _read_shared(
-    path: Path | None, given: Reading, histories: Histories, known: Known | None
+    files: FleetFiles, histories: Histories, known: Known | None
 ) -> SharedSensors | None:
     """Return the sensors that all share; of those that a model needs, if it is known."""
+    path = files.shared
     if path is None:
         return None
     file = open_table(path, "shared sensors")
-    time = guess_time(file, given, histories.columns)
-    names = [name for name in file.names if name != time]
+    time = guess_time(file, files.given, histories.columns)
+    names = [name for name in file.names if name not in {time, *files.left_out}]
     as_text: list[str] = []
     if known is None or known.sensors is None:
         say(f"{path.name}: took `{time}` for the time, {list_names(names)} for sensors")
@@ -426,7 +499,7 @@ def _read_shared(
         if not names:
             return None
     table = file.read([time, *names], as_text=as_text)
-    times = read_moments(table[time])
+    times = read_moments(table[time], file)
     _check_times(times, file, histories)
     return Trajectories.shared(table.with_columns(times), time, names)
 

@@ -174,7 +174,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             or at an address that fsspec reads. All other columns are features.
         events : dask.dataframe.DataFrame, path or list of paths
             One row per event and one for the end of follow-up of every individual, as in
-            `boostr.RecurrentEvents.from_long`.
+            `boostr.RecurrentEvents.from_long`. Rows that repeat another one count each.
         sensors : dask.dataframe.DataFrame, path or list of paths, default=None
             One row per sample, as in `boostr.Trajectories.from_long`; time has the name
             that it has in `events`. Individuals without rows have unknown sensors.

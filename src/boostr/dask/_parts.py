@@ -13,6 +13,7 @@ from boostr._validation import first_few
 from boostr.dask._collections import FILE
 from boostr.dask._rows import RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._beside import check_common
 from boostr.data._columns import as_frame, factor
 from boostr.data._times import INDIVIDUAL
 from boostr.exceptions import BoostrError, InvalidFeaturesError
@@ -70,6 +71,7 @@ class Roles:
 
     def read_events(self, frame: Any) -> RecurrentEvents:
         """Read histories."""
+        check_common(self.start)
         return RecurrentEvents.from_long(
             frame,
             self.id,
@@ -79,6 +81,7 @@ class Roles:
             start=self.start,
             unit=self.unit,
             origin=self.origin,
+            duplicates="keep",  # other columns, which would tell, are not here
         )
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:

@@ -195,7 +195,8 @@ def check_windows(
             ids,
             owner[1:][overlaps],
             "cut the rows so that each begins at or after the stop of the one before; "
-            "two individuals that share an id need ids of their own.",
+            "duplicates='drop' leaves out rows that repeat another; two individuals that "
+            "share an id need ids of their own.",
         )
 
 

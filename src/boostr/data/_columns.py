@@ -236,6 +236,10 @@ def read_moments(column: Column) -> AnyArray:
     dtype = column.dtype
     if dtype.is_numeric():
         return read_numbers(column)
+    native = column.to_native()
+    if getattr(getattr(native, "dtype", None), "tz", None) is not None:
+        # Of pandas, for narwhals does not know zones with an underscore or a digit.
+        return np.asarray(native.dt.tz_convert(None)).astype("datetime64[us]")
     if dtype == nw.Duration:
         return column.to_numpy().astype("timedelta64[us]")
     if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:

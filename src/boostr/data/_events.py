@@ -8,13 +8,20 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from boostr.data._assemble import assemble
+from boostr.data._duplicates import settle_duplicates
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import (
     check_exposed,
     read_exposure,
     read_exposure_column,
 )
-from boostr.data._frames import read_long, read_start_stop, write_long, write_start_stop
+from boostr.data._frames import (
+    find_tied,
+    read_long,
+    read_start_stop,
+    write_long,
+    write_start_stop,
+)
 from boostr.data._scan_events import EventScans
 from boostr.data._sequences import read_flat, read_lists, read_wide
 from boostr.data._time_scales import TimeScales
@@ -88,13 +95,15 @@ class RecurrentEvents(EventScans, TimeScales):
         df: Any,
         id: str,
         time: str,
-        event: str,
+        event: str | None = None,
         cost: str | None = None,
         *,
         start: Any = None,
+        end: Any = None,
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        duplicates: str = "warn",
     ) -> Self:
         """Read a table with one row per event and one row per end of follow-up.
 
@@ -107,16 +116,23 @@ class RecurrentEvents(EventScans, TimeScales):
         id, time, event : str
             Names of the columns. ``event`` holds booleans, or 0 and 1: a row with 1 is
             an event, the one row with 0 of every individual is its end of follow-up. An
-            event may happen at the very end. Times are numbers, durations or time
-            stamps; time stamps are read to the microsecond, in UTC if they have a zone.
+            event may happen at the very end. Without ``event`` every row is one, and
+            ``end`` must be given. Times are numbers, durations or time stamps; time stamps
+            are read to the microsecond, in UTC if they have a zone.
         cost : str, optional
             Column with what each event counts. In rows that are no event it must be
             0 or missing.
-        start : str or scalar, optional
-            Entry into follow-up: a column that is constant for each individual, or one
-            value for all. By default follow-up starts at time 0. A table of time stamps
-            needs ``start`` or ``origin``, because its first event does not say since
-            when events would have been seen.
+        start : str, scalar, mapping, Series or (n,) array-like, optional
+            Entry into follow-up: a column that is constant for each individual, one value
+            for all, or values by id (a mapping, or a pandas Series whose index has the
+            ids; an array in ascending order of ids). By default follow-up starts at time
+            0. A table of time stamps needs ``start`` or ``origin``, because its first event
+            does not say since when events would have been seen.
+        end : str, scalar, mapping, Series or (n,) array-like, optional
+            End of follow-up of the individuals that have no row for it, given as `start`
+            is; a text that is no column is a time stamp. Individuals that `start` or `end`
+            name by id and that have no rows are observed without events: this is how
+            machines that never failed get into a table of work orders.
         unit : {"s", "min", "m", "h", "D", "W"}, optional
             Unit to which time stamps and durations are converted, days by default.
             Numbers stay as they are, and any text is kept as the name of their unit.
@@ -128,6 +144,9 @@ class RecurrentEvents(EventScans, TimeScales):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it is the same in all rows of an individual.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table: count
+            each of them, with or without a warning, keep one of each, or refuse them.
 
         Returns
         -------
@@ -153,11 +172,26 @@ class RecurrentEvents(EventScans, TimeScales):
         >>> y = RecurrentEvents.from_long(df, id="well", time="day", event="failed")
         >>> y.n_events
         array([2, 0])
+
+        Work orders have no ends, and no rows of machines that never failed:
+
+        >>> orders = pd.DataFrame({"well": ["W1", "W1"], "day": [3.0, 8.5]})
+        >>> until = {"W1": 10.0, "W2": 7.0}
+        >>> RecurrentEvents.from_long(orders, id="well", time="day", end=until).equals(y)
+        True
         """
         columns = {"id": id, "time": time, "event": event, "cost": cost}
-        y = cls(**assemble(read_long(df, columns, start=start, unit=unit, origin=origin)))
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
+        y = cls(
+            **assemble(
+                read_long(df, columns, start=start, end=end, unit=unit, origin=origin)
+            )
+        )
+        if duplicates == "warn" and find_tied(y).size:
+            settle_duplicates(df, columns.values(), id, duplicates)
         if isinstance(exposure, str):
-            return y._expose(read_exposure_column(df, id, exposure))
+            exposure = read_exposure_column(df, id, exposure)
         return y.with_exposure(exposure)
 
     @classmethod
@@ -173,6 +207,7 @@ class RecurrentEvents(EventScans, TimeScales):
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        duplicates: str = "warn",
     ) -> Self:
         """Read a table of windows, each with or without an event at its stop.
 
@@ -202,6 +237,10 @@ class RecurrentEvents(EventScans, TimeScales):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it may differ from window to window.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table.
+            "drop" keeps one of each; otherwise they are refused, by "error" before anything
+            else, because their windows overlap.
 
         Returns
         -------
@@ -232,6 +271,8 @@ class RecurrentEvents(EventScans, TimeScales):
         array([ 0., 31.])
         """
         columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
         records = read_start_stop(df, columns, unit=unit, origin=origin)
         y = cls(**assemble(records))
         if isinstance(exposure, str):
@@ -423,7 +464,8 @@ class RecurrentEvents(EventScans, TimeScales):
             Columns ``id_name`` (or "id"), "start", "time", "event" and, if costs were
             given, "cost". Times are time stamps if origins are known.
             ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
-            the same histories, sorted by id.
+            the same histories, sorted by id; ``duplicates="keep"`` says that events at the
+            same time are right.
 
         Raises
         ------

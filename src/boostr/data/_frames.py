@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from boostr._optional import require
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr._validation import blame
 from boostr.data._assemble import Records
+from boostr.data._beside import by_id, is_unknown, join_ids, spread
 from boostr.data._columns import (
     Column,
     Frame,
@@ -24,7 +24,7 @@ from boostr.data._columns import (
 from boostr.data._flat import owners_of
 from boostr.data._origins import as_moments, measure
 from boostr.data._path_order import find_owners
-from boostr.data._times import as_stamp
+from boostr.data._times import common_kind
 from boostr.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -34,7 +34,13 @@ Columns = dict[str, str | None]
 
 
 def read_long(
-    df: Any, columns: Columns, *, start: Any, unit: str | None, origin: Any
+    df: Any,
+    columns: Columns,
+    *,
+    start: Any,
+    unit: str | None,
+    origin: Any,
+    end: Any = None,
 ) -> Records:
     """Read rows of events and ends of follow-up.
 
@@ -44,8 +50,8 @@ def read_long(
         The table.
     columns : dict
         Names of the columns by role: id, time, event, cost.
-    start : str, scalar or None
-        Column or common value of the entry.
+    start, end : str, scalar, array-like, mapping or None
+        Entry, and end of those without a row for it: a column, one for all, or by id.
     unit : str or None
         Unit of the times.
     origin : time stamp, "individual" or None
@@ -56,24 +62,34 @@ def read_long(
     Records
         Not yet checked, but with one end for every individual.
     """
-    start_column = start if isinstance(start, str) else None
+    start, end = by_id(start, "start"), by_id(end, "end")
     frame = as_frame(df)
+    start_column = start if isinstance(start, str) else None
     check_columns(frame, columns | {"start": start_column}, df)
     ids, owner = find_owners(_column(frame, columns, "id"))
-    is_event = read_flags(_column(frame, columns, "event"), owner, ids)
+    is_event = _read_events(frame, columns, end, owner, ids)
+    times = read_moments(_column(frame, columns, "time"))
+    rows = slice(owner.size)  # of the table; others may follow
+    ids, owner = join_ids(ids, owner, start, end)
+    entry = None
+    if start is not None:
+        entry = _read_entry(frame, start, times.dtype.kind, owner, ids)
+    if end is not None:
+        ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
+        without = np.bincount(owner[~is_event], minlength=ids.size) == 0
+        added = np.flatnonzero(without & ~is_unknown(ends))
+        times = np.concatenate([times, ends[added]])
+        owner = np.concatenate([owner, added])
+        is_event = np.concatenate([is_event, np.zeros(added.size, dtype=bool)])
     is_end = ~is_event
     _check_one_end(is_end, owner, ids)
-    moments = {"time": read_moments(_column(frame, columns, "time"))}
-    if start is not None:
-        moments["start"] = _read_start(frame, start, moments["time"])
-        _check_constant(moments["start"], is_end, owner, ids)
+    moments = {"time": times} | ({} if entry is None else {"start": entry[owner]})
     numbers, clock = measure(moments, owner, unit=unit, origin=origin)
-    entry = numbers["start"][is_end] if start is not None else np.zeros(ids.size)
     return Records(
         times=numbers["time"][is_event],
         event_owner=owner[is_event],
-        costs=_read_costs(frame, columns["cost"], is_event, owner, ids),
-        window_start=entry,
+        costs=_read_costs(frame, columns["cost"], is_event[rows], owner[rows], ids),
+        window_start=np.zeros(ids.size) if entry is None else numbers["start"][is_end],
         window_stop=numbers["time"][is_end],
         window_owner=owner[is_end],
         ids=ids,
@@ -199,8 +215,9 @@ def _column(frame: Frame, columns: Columns, role: str) -> Column:
     """Take the column that plays a role."""
     name = columns[role]
     if name is None:
+        unless = ", unless `end` is given," if role == "event" else ""
         raise InvalidParameterError(
-            f"`{role}` must be the name of a column, but it is None.\n\n"
+            f"`{role}` must be the name of a column{unless or ','} but it is None.\n\n"
             f"Hint: the columns are {', '.join(map(repr, frame.columns))}."
         )
     return frame.get_column(name)
@@ -214,8 +231,9 @@ def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None
             "Every individual must have a row for its end of follow-up (event 0)",
             ids,
             n_ends == 0,
-            "add a row with event 0 at the time until which the individual was "
-            "observed; it is not the last event unless observation stopped with it.",
+            "add a row with event 0 at the time until which the individual was observed, "
+            "or give that time as `end`; it is not the last event unless observation "
+            "stopped with it.",
         )
     if (n_ends > 1).any():
         raise blame(
@@ -226,37 +244,51 @@ def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None
         )
 
 
-def _read_start(frame: Frame, start: Any, times: AnyArray) -> AnyArray:
-    """Read the entry from its column, or repeat the common value."""
-    if isinstance(start, str):
-        return read_moments(frame.get_column(start))
-    if times.dtype.kind == "M":
-        return np.full(times.size, as_stamp(start, "start"))
-    value = np.asarray(np.timedelta64(start) if isinstance(start, timedelta) else start)
-    if value.ndim == 0 and value.dtype.kind in "iufm":
-        kind = "timedelta64[us]" if value.dtype.kind == "m" else "float64"
-        return np.full(times.size, value.astype(kind))
-    raise InvalidParameterError(
-        f"`start` must be the name of a column or one time, but it is {start!r}.\n\n"
-        "Hint: put the entry of every individual into a column of the table."
-    )
+def _read_events(
+    frame: Frame, columns: Columns, end: Any, owner: OffsetArray, ids: AnyArray
+) -> BoolArray:
+    """Read which rows are events: all of them where ends are given and no flags."""
+    if columns["event"] is None and end is not None:
+        return np.ones(owner.size, dtype=bool)
+    return read_flags(_column(frame, columns, "event"), owner, ids)
 
 
-def _check_constant(
-    start: AnyArray, is_end: BoolArray, owner: OffsetArray, ids: AnyArray
-) -> None:
-    """Refuse individuals that seem to enter twice."""
-    entry = np.empty(ids.size, dtype=start.dtype)
-    entry[owner[is_end]] = start[is_end]
-    missing = np.isnat(start) if start.dtype.kind in "mM" else np.isnan(start)
-    differs = (start != entry[owner]) | missing
+def _read_entry(
+    frame: Frame, start: Any, kind: str, owner: OffsetArray, ids: AnyArray
+) -> AnyArray:
+    """Return everybody's start of follow-up, which must be known."""
+    entry = _read_each(frame, start, "start", kind, owner, ids)
+    unknown = is_unknown(entry)
+    if unknown.any():
+        raise blame(
+            "`start` must be known",
+            ids,
+            unknown,
+            "write it into all rows; start={id: time} also gives that of individuals "
+            "without rows.",
+        )
+    return entry
+
+
+def _read_each(
+    frame: Frame, given: Any, name: str, kind: str, owner: OffsetArray, ids: AnyArray
+) -> AnyArray:
+    """Return one time per individual: of a column, one for all, or by id."""
+    if not isinstance(given, str) or given not in frame.columns:
+        return spread(given, ids, kind, name)
+    values = read_moments(frame.get_column(given))
+    common_kind({"time": kind, name: values.dtype.kind})
+    each = np.full(ids.size, np.nan).astype(values.dtype)
+    each[owner] = values
+    differs = (values != each[owner]) & ~(is_unknown(values) & is_unknown(each[owner]))
     if differs.any():
         raise blame(
-            "`start` must be known and the same in all rows of an individual",
+            f"`{name}` must be the same in all rows of an individual",
             ids,
             owner[differs],
-            "write the entry into all rows; for several windows use `from_start_stop`.",
+            "write it into all rows; for several windows use `from_start_stop`.",
         )
+    return each
 
 
 def _read_costs(
@@ -281,15 +313,21 @@ def _read_costs(
     return costs[is_event]
 
 
-def _check_no_ties(y: EventContainer) -> None:
-    """Refuse events of one individual at the same time."""
+def find_tied(y: EventContainer) -> OffsetArray:
+    """Return the individuals of events that happen at the time of the one before."""
     owner = y.event_owner
     tied = (owner[1:] == owner[:-1]) & (y.times[1:] == y.times[:-1])
-    if tied.any():
+    return owner[1:][tied]
+
+
+def _check_no_ties(y: EventContainer) -> None:
+    """Refuse events of one individual at the same time."""
+    tied = find_tied(y)
+    if tied.size:
         raise blame(
             "The start-stop form needs different times for the events of an individual",
             y.ids,
-            owner[1:][tied],
+            tied,
             "use y.to_long(), which can express ties (but no gaps).",
         )
 

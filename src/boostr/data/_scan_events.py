@@ -13,6 +13,7 @@ import numpy as np
 
 from boostr._typing import AnyArray, OffsetArray
 from boostr.data._assemble import Records, assemble
+from boostr.data._beside import check_common
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import read_exposure
 from boostr.data._frames import Columns, read_long, read_start_stop
@@ -236,7 +237,8 @@ class EventScans:
 
         `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
         a time. Files that are sorted by id are read as they stand; so are those that each
-        hold a range of ids, in any order. Others are sorted once, on disk.
+        hold a range of ids, in any order. Others are sorted once, on disk. Only the columns
+        that are named are read, so rows that repeat another one are not found: each counts.
 
         Parameters
         ----------
@@ -251,7 +253,7 @@ class EventScans:
             The alternative: with the column ``start``, rows are windows as in
             `from_start_stop`, which can have gaps.
         start, cost, unit : optional
-            As in `from_long` and `from_start_stop`.
+            As in `from_long` and `from_start_stop`; a start is a column or one for all.
         origin : time stamp or "individual", optional
             As there; by default the earliest time stamp of all files.
         exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
@@ -279,6 +281,7 @@ class EventScans:
         >>> scan.collect().times
         array([3. , 8.5])
         """
+        check_common(start)
         columns: Columns = {"id": id, "event": event, "cost": cost}
         columns |= _time_columns(time, start, stop)
         names = [name for name in columns.values() if name is not None]
