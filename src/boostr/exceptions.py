@@ -7,6 +7,7 @@ from typing import Any
 __all__ = [
     "BoostrError",
     "ClusterLostError",
+    "InSampleWarning",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -18,6 +19,7 @@ __all__ = [
     "SensorRangeWarning",
     "SensorTypeError",
     "TargetTypeError",
+    "UnusedInputWarning",
 ]
 
 
@@ -70,9 +72,17 @@ class InterruptedFitError(KeyboardInterrupt):
     """
 
 
+class InSampleWarning(UserWarning):
+    """A model is judged by individuals that it was trained on."""
+
+
 class SeasonWarning(UserWarning):
     """A season is left out, because too little of it was seen."""
 
 
 class SensorRangeWarning(UserWarning):
     """Sensors show values that training has not seen."""
+
+
+class UnusedInputWarning(UserWarning):
+    """A feature or sensor is varied that the model does not use."""

@@ -1,12 +1,15 @@
 from collections import Counter
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 
 from boostr.estimators._features import (
     _MAX_CATEGORIES,
     _MOST_COUNTED,
+    _MOST_RARE,
     FeatureEncoder,
     trim_counts,
 )
@@ -46,3 +49,22 @@ def test_of_very_many_categories_the_most_frequent_are_counted():
     trimmed = trim_counts(counts)
     assert len(trimmed) == _MOST_COUNTED
     assert {7: 2, 9: 2}.items() <= trimmed.items()
+
+
+def name(encoder, places):
+    table = pd.DataFrame({"place": places})
+    return encoder.name_unlearned(table, encoder.transform(table))
+
+
+def test_categories_without_a_code_are_named_as_rare_or_unknown():
+    encoder = FeatureEncoder.from_counts({"place": Counter(a=5, b=2, EIRE=1)})
+    found = name(encoder, ["a", "EIRE", None, "Mars", "b"])
+    assert found == {(1, 0): "rare (EIRE)", (3, 0): "unknown (Mars)"}
+
+
+def test_what_is_not_remembered_may_be_either():
+    counts = Counter(range(_MOST_RARE + 1)) + Counter([0, 0])
+    many = FeatureEncoder.from_counts({"place": counts + Counter(["x"])})
+    old = replace(FeatureEncoder.from_counts({"place": Counter(a=5)}), rare=())
+    for encoder in (many, old):
+        assert name(encoder, ["Mars"]) == {(0, 0): "rare or unknown (Mars)"}

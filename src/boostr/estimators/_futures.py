@@ -26,6 +26,7 @@ from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
 from boostr.estimators._sensors import Sensors, split_panel, spread_shared
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.inspection._model import find_unused_plan, warn_of_unused
 
 __all__ = ["FuturePredictor", "make_generator"]
 
@@ -215,6 +216,7 @@ class FuturePredictor(OutOfFoldPredictor):
         reach = np.maximum(lengths, self.horizon_)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
+        warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)
         return present, present.now + lengths
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import boostr
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.exceptions import InvalidParameterError
+from boostr.inspection._model import find_unused_plan, warn_of_unused
 from boostr.io._atomic import write_atomically
 from boostr.report._content import collect
 from boostr.report._page import render
@@ -100,6 +101,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
             "The report must go into a folder, but there is none at "
             f"{str(target.parent)!r}."
         )
+    warn_of_unused(find_unused_plan(model, future), "sensor")
     content = collect(
         model,
         X,
