@@ -9,6 +9,7 @@ __all__ = [
     "ClusterLostError",
     "DataWarning",
     "DuplicateRowsWarning",
+    "InSampleWarning",
     "InterruptedFitError",
     "InvalidEventsError",
     "InvalidFeaturesError",
@@ -20,6 +21,7 @@ __all__ = [
     "SensorRangeWarning",
     "SensorTypeError",
     "TargetTypeError",
+    "UnusedInputWarning",
 ]
 
 
@@ -80,9 +82,17 @@ class DuplicateRowsWarning(DataWarning):
     """Rows of a table of events repeat others, and count as events of their own."""
 
 
+class InSampleWarning(UserWarning):
+    """A model is judged by individuals that it was trained on."""
+
+
 class SeasonWarning(UserWarning):
     """A season is left out, because too little of it was seen."""
 
 
 class SensorRangeWarning(UserWarning):
     """Sensors show values that training has not seen."""
+
+
+class UnusedInputWarning(UserWarning):
+    """A feature or sensor is varied that the model does not use."""

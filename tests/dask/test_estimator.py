@@ -70,6 +70,7 @@ def assert_same_model(found, expected, fleet, sensors=None, y=None):
         rtol=1e-9,
         atol=1e-12,
     )
+    np.testing.assert_array_equal(found.fingerprint_.marks, expected.fingerprint_.marks)
     y = fleet.y if y is None else y
     forecasts = found.forecast(fleet.X, y, 4.0, sensors).sort_values("id")
     own = expected.forecast(fleet.X, y, 4.0, sensors).sort_values("id")

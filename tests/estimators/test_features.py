@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,6 +15,7 @@ from boostr.baselines import HomogeneousPoisson
 from boostr.estimators._features import (
     _MAX_CATEGORIES,
     _MOST_COUNTED,
+    _MOST_RARE,
     FeatureEncoder,
     trim_counts,
 )
@@ -141,3 +143,22 @@ def test_numbers_in_polars_match_texts_in_pandas(fleet):
     model, X = fit_sites(fleet, MODELS[0], ("1", "2"))
     asked = pl.DataFrame({"site": as_whole(X["site"]).to_numpy()})
     assert_array_equal(model.predict(asked), model.predict(X))
+
+
+def name(encoder, places):
+    table = pd.DataFrame({"place": places})
+    return encoder.name_unlearned(table, encoder.transform(table))
+
+
+def test_categories_without_a_code_are_named_as_rare_or_unknown():
+    encoder = FeatureEncoder.from_counts({"place": Counter(a=5, b=2, EIRE=1)})
+    found = name(encoder, ["a", "EIRE", None, "Mars", "b"])
+    assert found == {(1, 0): "rare (EIRE)", (3, 0): "unknown (Mars)"}
+
+
+def test_what_is_not_remembered_may_be_either():
+    counts = Counter(range(_MOST_RARE + 1)) + Counter([0, 0])
+    many = FeatureEncoder.from_counts({"place": counts + Counter(["x"])})
+    old = replace(FeatureEncoder.from_counts({"place": Counter(a=5)}), rare=())
+    for encoder in (many, old):
+        assert name(encoder, ["Mars"]) == {(0, 0): "rare or unknown (Mars)"}

@@ -69,6 +69,7 @@ def assert_same_model(one, other, X, **options):
     for name in ("forecast_scores_", "cost_moments_", "feature_gains_"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
     assert one.has_costs_ == other.has_costs_
+    assert np.array_equal(one.fingerprint_.marks, other.fingerprint_.marks)
     ours, theirs = one.out_of_fold_coefficients_, other.out_of_fold_coefficients_
     assert (ours is None) == (theirs is None)
     assert ours is None or np.array_equal(ours, theirs, equal_nan=True)

@@ -35,6 +35,7 @@ def test_nothing_else_is_documented():
     [
         "BinMapper",
         "FeatureEncoder",
+        "Fingerprint",
         "ForecastLaw",
         "FrailtyLaw",
         "OperationalClock",

@@ -77,6 +77,13 @@ def test_labels_tell_the_values_of_features():
     assert labels == ["age = 12345", "site = south", "load"]
 
 
+@pytest.mark.parametrize("i", [0, -3])
+def test_categories_that_are_not_learned_are_named(i):
+    explanation = make_explanation(unlearned={(0, 1): "rare (EIRE)"})
+    labels = names_of(plot_waterfall(explanation, i).get_yticklabels())
+    assert labels == ["age = 7", "site = rare (EIRE)", "load"]
+
+
 def test_missing_values_are_called_unknown():
     values = np.ones((3, 3))
     labels = names_of(plot_waterfall(make_explanation(values=values), 2).get_yticklabels())

@@ -1,6 +1,9 @@
 """The page in a real browser: it loads, sorts, searches, and opens the right individual."""
 
+from io import StringIO
+
 import numpy as np
+import pandas as pd
 import pytest
 from tests.report.scenes import (
     HOSTILE,
@@ -89,8 +92,9 @@ def test_a_click_on_a_heading_sorts_and_another_turns_round(whole):
     names = [name for name in upward if name.startswith("P")]
     assert names == sorted(names)
     press(whole, "next_event")
-    waits = [float(text) for text in shown(whole, 7)]
-    assert waits == sorted(waits, reverse=True)
+    dates = shown(whole, 7)
+    assert dates == sorted(dates, reverse=True)
+    assert dates[0].startswith("2024-")
     heading = whole.find_element("css selector", "th[data-name=next_event]")
     assert heading.get_attribute("aria-sort") == "descending"
 
@@ -189,6 +193,38 @@ def test_an_address_leads_to_the_individual(whole):
     assert chosen.text.startswith("P07")
 
 
+CSV = """const done = arguments[0], make = URL.createObjectURL;
+URL.createObjectURL = (blob) => {
+  URL.createObjectURL = make;
+  blob.text().then((text) => done(text));
+  return "data:,";
+};
+document.getElementById("csv").click();"""
+
+
+def read_csv(page):
+    return pd.read_csv(StringIO(page.execute_async_script(CSV)))
+
+
+def test_the_table_is_saved_as_it_is_sorted_and_searched(whole):
+    table, known = read_csv(whole), forecast()
+    assert table["Individual"].tolist() == known["id"].tolist()
+    for name, column in {
+        "Expected events, next 20 days": "expected",
+        "90% interval, lower": "lower",
+        "90% interval, upper": "upper",
+        "Probability of any event": "probability",
+        "Next event (days)": "next_event_median",
+        "Own history, factor": "frailty",
+    }.items():
+        np.testing.assert_allclose(table[name], known[column], rtol=1e-5)
+    dates = pd.to_datetime(table["Next event by"])
+    far = (dates - known["next_event_date"]).abs() > pd.Timedelta(days=1)
+    assert not far.any()
+    search(whole, "p1")
+    assert sorted(read_csv(whole)["Individual"]) == [f"P{k}" for k in range(10, 20)]
+
+
 def test_figures_are_drawn_when_they_come_into_sight(page):
     figures = page.find_elements("css selector", "[id^=figure-]")
     assert len(figures) == 9
@@ -235,3 +271,33 @@ def test_a_hostile_unit_of_time_stays_text(page, tmp_path):
     script = """const [one] = document.querySelectorAll("#individual-curve .xtitle");
         return one ? one.textContent : null"""
     wait_for(lambda: page.execute_script(script) == "Time (<b>km</b>)")
+
+
+def test_texts_like_formulas_are_no_formulas_in_the_file(page, tmp_path):
+    fleet = pumps()
+    ids = np.array([f'=HYPERLINK("http://x";"{k}")' for k in range(60)], dtype=object)
+    ids[:4] = ["+1", "-1", "@sum", "\t=1"]
+    y = fleet.y._with(ids=ids)
+    model = BoostR(**SETTINGS).fit(fleet.X.to_numpy()[:, 1:].astype(float), y)
+    X = fleet.X.to_numpy()[:, 1:].astype(float)
+    open_page(page, fleet_report(model, X, y, path=tmp_path / "x.html", horizon=20.0))
+    found = read_csv(page)["Individual"].tolist()
+    assert sorted(found) == sorted(f"'{one}" for one in ids)
+
+
+def test_every_heading_of_the_table_has_a_tip(page):
+    buttons = page.find_elements("css selector", "#risk-head button")
+    assert len(buttons) == 9
+    assert all(len(button.get_attribute("title")) > 20 for button in buttons)
+
+
+def test_categories_that_are_not_learned_are_named(page, tmp_path):
+    X, y, Z = pumps().data
+    X = X.assign(site=["lonely", *X["site"][1:]])
+    model = BoostR(**SETTINGS).fit(X, y, Z)
+    open_page(page, fleet_report(model, X, y, Z, path=tmp_path / "x.html", horizon=20.0))
+    search(page, "P00")
+    page.find_element("css selector", "#risk-rows tr").click()
+    script = """return [...document.querySelectorAll("#individual-reasons .ytick text")]
+        .map((one) => one.textContent)"""
+    wait_for(lambda: "site = rare (lonely)" in page.execute_script(script))

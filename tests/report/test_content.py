@@ -120,6 +120,33 @@ def test_sentences_and_values_are_those_of_the_individual(content):
     assert known[names.index("load")] == shown[last]
 
 
+def test_categories_that_are_not_learned_are_named():
+    X, y, Z = pumps().data
+    X = X.assign(site=["lonely", *X["site"][1:]])
+    model = BoostR(**SETTINGS).fit(X, y, Z)
+    X = X.assign(site=["lonely", "new", *X["site"][2:]])
+    first = slice(Z.offsets[2], Z.offsets[3])
+    modes = [*Z.categories]
+    modes[Z.names.index("mode")] = ("idle", "run", "odd")
+    values = Z.values.copy()
+    values[Z.names.index("mode"), first] = 2.0
+    odd = Z._with(values=values, categories=tuple(modes))
+    reasons = collect(model, X, y, odd, horizon=20.0).individuals
+    place = {one: row for row, one in enumerate(reasons.ids.tolist())}
+    shown = reasons.reasons
+    words = {
+        (one, shown.names[shown.index[place[one], k]]): text
+        for one in y.ids[:3]
+        for k in range(shown.index.shape[1])
+        if (text := shown.unlearned.get(place[one] * shown.index.shape[1] + k))
+    }
+    assert words == {
+        (y.ids[0], "site"): "rare (lonely)",
+        (y.ids[1], "site"): "unknown (new)",
+        (y.ids[2], "mode"): "unknown (odd)",
+    }
+
+
 def test_sensors_are_read_from_entry_to_now(content):
     _, y, Z = pumps().data
     sensors, row = content.individuals.sensors, 5
@@ -203,7 +230,8 @@ def test_a_model_without_validation_is_called_that():
     X, y, _ = pumps().data
     model = BoostR(**SETTINGS | {"validation": None}).fit(X, y)
     quality = collect(model, X, y, horizon=20.0).quality
-    assert quality.source == "unknown"
+    assert quality.source == "in_sample"
+    assert quality.trained_on.startswith("These 60 individuals were trained on")
     assert quality.runs == ()
 
 
@@ -230,7 +258,8 @@ def test_categories_in_arrays_are_checked_too():
     model = BoostR(**SETTINGS, categorical_features=[0]).fit(X, y)
     X[3, 0], X[4, 0] = "elsewhere", None
     content = collect(model, X, y, horizon=20.0)
-    assert any("x0 (1 individuals)" in one for one in content.warnings)
+    told = "x0 unknown (elsewhere) for 1 individual."
+    assert any(told in one for one in content.warnings)
 
 
 def test_a_plan_of_the_sensors_counts():
@@ -239,8 +268,10 @@ def test_a_plan_of_the_sensors_counts():
     future = Trajectories.from_flat(
         y.end, np.arange(n + 1), np.full((1, n), 0.4), ["load"], ids=y.ids
     )._with(time_unit="D", origin=y.origin)
-    people = collect(fitted(), X, y, Z, horizon=20.0, future=future).individuals
-    planned = fitted().forecast(X, y, 20.0, Z, future=future)
+    model = BoostR(**SETTINGS, sensor_penalty="ridge").fit(X, y, Z)
+    people = collect(model, X, y, Z, horizon=20.0, future=future).individuals
+    planned = model.forecast(X, y, 20.0, Z, future=future)
+    assert not np.allclose(planned["expected"], model.forecast(X, y, 20.0, Z)["expected"])
     np.testing.assert_allclose(people.risk.expected, planned["expected"])
     reasons = people.reasons
     total = reasons.base + reasons.amount.sum(axis=1) + reasons.rest

@@ -17,7 +17,7 @@ def test_few_events_and_short_follow_up():
         [[1.0], *[[]] * (len(X) - 1)], end=np.full(len(X), 2.0), ids=pumps().ids
     )._with(time_unit="D", origin=pumps().y.origin)
     found = warnings_of(fitted_plain(), X, y)
-    assert "only 1 events" in found
+    assert "There is only 1 event:" in found
     assert "observed for less than 2 days" in found
     assert "beyond" not in found
 
@@ -35,8 +35,10 @@ def test_missing_values_and_unseen_categories_are_told_apart():
     other = X.copy()
     other.loc[other.index[:6], "site"] = "elsewhere"
     other.loc[other.index[6:20], "site"] = None
+    other.loc[other.index[20], "site"] = "nowhere"
     found = warnings_of(fitted_plain(), other, y)
-    assert "site (6 individuals)" in found
+    assert "site unknown (elsewhere) for 6 individuals" in found
+    assert "site unknown (nowhere) for 1 individual." in found
     assert f"site ({14 / len(y):.0%})" in found
     assert f"{HOSTILE} (15%)" in found
 

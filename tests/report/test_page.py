@@ -1,6 +1,7 @@
 """The page is one file, whatever the names in it."""
 
 import re
+from copy import copy
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from tests.report.scenes import (
     HOSTILE,
     SETTINGS,
+    Pumps,
     fitted,
     fitted_plain,
     pumps,
@@ -144,7 +146,24 @@ def test_the_page_says_whose_predictions_these_are(page, tmp_path):
     assert "(out-of-fold)" in page
     X, y, _ = pumps().data
     path = fleet_report(fitted_plain(), X[:50], y[:50], path=tmp_path / "x.html", horizon=9)
+    assert "These 50 individuals were trained on" in path.read_text(encoding="utf-8")
+    X, y, _ = Pumps(50).data
+    path = fleet_report(fitted_plain(), X, y, path=tmp_path / "x.html", horizon=9)
     assert "not the individuals of training" in path.read_text(encoding="utf-8")
+
+
+def test_a_model_from_an_early_file_cannot_tell_whom_it_was_trained_on(tmp_path):
+    X, y, _ = pumps().data
+    early = copy(fitted_plain())
+    del early.fingerprint_
+    path = fleet_report(early, X[:50], y[:50], path=tmp_path / "x.html", horizon=9)
+    assert "does not tell whom it was trained on" in path.read_text(encoding="utf-8")
+
+
+def test_every_heading_has_a_tip(page):
+    headings = [a for tag, a in Elements(without_plotly(page)).found if tag == "th"]
+    assert len(headings) > 10
+    assert all(len(a["title"]) > 10 for a in headings if a)
 
 
 def test_a_page_on_nothing_says_so(tmp_path):

@@ -32,15 +32,23 @@ def result():
 
 def test_the_table_has_sums_and_means_of_all_dates(result):
     words = write_past_dates(result)
-    assert words.rows[0] == ("ours", "2", "30", "30", "0.600", "25%", "85%", "100%")
-    assert words.rows[1][-2:] == ("-", "-")
+    assert words.models == ("ours", HOSTILE)
+    ours, other = zip(*(values for _, _, values in words.rows), strict=True)
+    assert ours == ("2", "30", "30", "0.600", "25%", "85%", "100%")
+    assert other[-2:] == ("-", "-")
+    assert all(len(tip) > 10 for _, tip, _ in words.rows)
     assert "the next 90 days" in words.caption
 
 
 def test_the_figure_has_totals_with_their_intervals_and_what_came(result):
-    observed, ours, other = draw_past_dates(result)["data"]
+    figure = draw_past_dates(result, "events")
+    observed, ours, other = figure["data"]
     assert observed["y"] == [10.0, 20.0]
-    assert ours["x"] == ["2024-01-01", "2024-04-01"]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["2024-01-01", "2024-04-01"]
+    assert figure["layout"]["yaxis"]["title"]["text"] == "Events in the next 90 days"
+    places = [round(x) for x in ours["x"]]
+    assert places == [round(x) for x in other["x"]] == observed["x"] == [0, 1]
+    assert len({observed["x"][0], ours["x"][0], other["x"][0]}) == 3
     assert ours["y"] == [12.0, 18.0]
     assert ours["error_y"]["array"] == [4.0, 7.0]
     assert ours["error_y"]["arrayminus"] == [4.0, 3.0]

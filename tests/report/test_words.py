@@ -1,5 +1,8 @@
 """What the page says of all individuals does not depend on how many it lists."""
 
+from dataclasses import replace
+
+import pytest
 from tests.report.scenes import fitted, pumps
 
 from boostr.report._content import collect
@@ -8,7 +11,7 @@ from boostr.report._words import write_words
 
 def tell(**options):
     content = collect(fitted(), *pumps().data, horizon=20.0, **options)
-    return {name: (value, note) for name, value, note in tiles(content)}
+    return {name: (value, note) for name, value, note, _ in tiles(content)}
 
 
 def tiles(content):
@@ -27,3 +30,38 @@ def test_tiles_count_those_that_the_table_leaves_out():
 
 def test_all_tiles_are_the_same_with_a_shorter_table():
     assert tell(max_individuals=3) == tell()
+
+
+def doubt(ratio, error):
+    content = collect(fitted(), *pumps().data, horizon=20.0)
+    back = content.quality.backtest
+    slope = replace(back.check.slope, ratio=ratio, ratio_error=error)
+    back = replace(back, check=replace(back.check, slope=slope))
+    content = replace(content, quality=replace(content.quality, backtest=back))
+    return write_words(content, "Pumps", "0").doubt, content.total.expected
+
+
+def test_a_headline_that_the_look_back_contradicts_is_doubted():
+    words, expected = doubt(1.15, 0.03)
+    assert "too low" in words
+    assert "15% more events" in words
+    assert "1.15 ± 0.03" in words
+    assert f"{1.15 * expected:,.4g} events are to come" in words
+    assert "train the model anew" in words
+    words, _ = doubt(0.8, 0.03)
+    assert "too high" in words
+    assert "20% fewer events" in words
+
+
+@pytest.mark.parametrize(("ratio", "error"), [(1.02, 0.001), (1.15, 0.1), (0.9, 0.05)])
+def test_a_headline_within_what_chance_allows_is_not_doubted(ratio, error):
+    assert doubt(ratio, error)[0] == ""
+
+
+def test_what_the_model_does_not_use_is_named():
+    content = collect(fitted(), *pumps().data, horizon=20.0)
+    drivers = replace(content.drivers, unused=(("hue",), ("hum", "smell")))
+    words = write_words(replace(content, drivers=drivers), "Pumps", "0")
+    assert "Not used by the model (features: hue; sensors: hum, smell)" in words.unused
+    drivers = replace(content.drivers, unused=((), ()))
+    assert write_words(replace(content, drivers=drivers), "Pumps", "0").unused == ""

@@ -21,6 +21,8 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.data._indexing import count_of
+from boostr.data._times import name_length
 from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import InvalidParameterError
 from boostr.io._atomic import check_checkpoint
@@ -175,7 +177,7 @@ def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: boo
     table, summary = _as_polars(result.table), _as_polars(result.summary())
     if out is not None:
         write_table(table, out)
-        say(f"{table.height} rows in {out}")
+        say(f"{count_of(table.height, 'row')} in {out}")
     if plot is not None:
         figure: Any = result.plot().figure
         figure.savefig(plot, dpi=_DPI)
@@ -188,8 +190,9 @@ def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: boo
     rows = [
         [words, *(row[name] for row in by_name.values())] for name, words in _WORDS.items()
     ]
-    title = f"{result.horizon:g} ahead, as of {table['date'].n_unique()} times"
-    print_table(title, ["", *by_name], rows)
+    ahead = name_length(result.horizon, result.time_unit)
+    title = f"{ahead} ahead, as of {count_of(table['date'].n_unique(), 'time')}"
+    print_table(title, ["", *by_name], rows, by_row=True)
 
 
 def _as_polars(table: Any) -> Any:

@@ -16,6 +16,7 @@ from boostr.cli._forecast import look_ahead, show_forecast
 from boostr.cli._options import Json
 from boostr.cli._output import check_output, print_json, say, write_table
 from boostr.cli._tables import FleetFiles, read_fleet
+from boostr.data._times import name_length
 from boostr.estimators import BoostR
 from boostr.simulate import wells
 
@@ -53,7 +54,7 @@ def demo(
             write_table(table, path)
         say(f"{n} wells, some of them with failures, in three tables:")
         fleet = read_fleet(
-            FleetFiles(events=events, static=static, sensors=sensors, given={})
+            FleetFiles(events=events, static=static, sensors=sensors, given={"unit": "D"})
         )
         say(f"learning from {fleet.y!r} …")
         model = BoostR(n_estimators=100, validation=0.2, random_state=seed)
@@ -63,7 +64,7 @@ def demo(
     if json:
         print_json({"folder": None if out is None else str(out), "total": total})
         return
-    show_forecast(table, total, f"{_HORIZON:g} days", top=5)
+    show_forecast(table, total, name_length(_HORIZON, "D"), top=5, unit="D")
     typer.echo(_advise(out))
 
 
@@ -102,10 +103,10 @@ def _advise(out: Path | None) -> str:
     return "\n".join(
         (
             "\nTo try next:",
-            f"  boostr fit {tables} --out {model}",
+            f"  boostr fit {tables} --unit D --out {model}",
             f"  boostr forecast {model} {tables} --horizon 30",
             f"  boostr report {model} {tables} --horizon 30 --out {page}",
-            f"  boostr fit {tables} --until 50 --out {early}",
+            f"  boostr fit {tables} --unit D --until 50 --out {early}",
             f"  boostr evaluate {early} {tables} --as-of 50 --horizon 30",
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -14,9 +15,10 @@ from boostr.cli._forecast import look_ahead
 from boostr.cli._output import print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
 from boostr.data import Panel
+from boostr.data._fingerprint import tell_trained_on
 from boostr.estimators import BoostR
 from boostr.estimators._sensors import spread_shared
-from boostr.exceptions import BoostrError, InvalidParameterError
+from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance
 from boostr.metrics._scorer import predict_by, predict_observed
@@ -29,6 +31,10 @@ EXAMPLE = (
     "--horizon 90"
 )
 
+_HINT = (
+    "evaluate on other individuals, or boostr fit … --until TIME and boostr evaluate … "
+    "--as-of TIME; boostr backtest does so at several times."
+)
 _SHARE = 0.1  # of individuals, whose share of the events is told
 _WORDS = {
     "individuals": "individuals",
@@ -69,7 +75,8 @@ def evaluate(
     """Compare what a model expects with what happened.
 
     Figures are honest for individuals that training has not seen; with --as-of also for
-    the same ones, if the model was fitted with --until the same time.
+    the same ones, if the model was fitted with --until the same time. A warning says if
+    these histories were trained on.
     """
     if horizon is not None and as_of is None:
         raise InvalidParameterError(
@@ -78,16 +85,21 @@ def evaluate(
         )
     fitted = load(model)
     fleet = read_fleet(files, Known.of(fitted))
-    if as_of is None:
-        found = judge_histories(fitted, fleet)
-    else:
-        date = read_when(as_of, fleet.y, "--as-of")
-        found = judge_forecasts(fitted, fleet, date, horizon, level)
+    told = tell_trained_on(fitted, fleet.y, None)
+    if told is not None:
+        say(f"warning: {told}\n\nHint: {_HINT}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InSampleWarning)  # said already
+        if as_of is None:
+            found = judge_histories(fitted, fleet)
+        else:
+            date = read_when(as_of, fleet.y, "--as-of")
+            found = judge_forecasts(fitted, fleet, date, horizon, level)
     if json:
-        print_json(found)
+        print_json({**found, "in_sample": told is not None})
         return
     rows = [(words, found[name]) for name, words in _WORDS.items() if name in found]
-    print_table(f"{model.name} on {files.events.name}", ["", "value"], rows)
+    print_table(f"{model.name} on {files.events.name}", ["", "value"], rows, by_row=True)
 
 
 def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:

@@ -16,9 +16,12 @@ import typer
 from boostr.cli import _options as options
 from boostr.cli._output import check_output, print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.data._indexing import count_of
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
+from boostr.inspection import SensorImportance, sensor_importance
 from boostr.io._atomic import check_checkpoint
+from boostr.plotting._style import name_rate
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "fit", "make_model", "shows_progress"]
@@ -147,6 +150,7 @@ def _report(
     names = list(model.encoder_.names)
     shares = dict(zip(names, model.feature_importances_.tolist(), strict=True))
     first = sorted(shares, key=lambda name: -shares[name])
+    found = None if fleet.Z is None else sensor_importance(model, fleet.X)
     if as_json:
         print_json(
             {
@@ -159,13 +163,41 @@ def _report(
                 "sensors": [] if fleet.Z is None else list(fleet.Z.names),
                 "trees": model.n_estimators_,
                 "importance": {name: shares[name] for name in first},
+                "sensor_importance": {} if found is None else _as_dict(found),
                 "frailty_variance": model.frailty_variance_,
                 "seconds": round(seconds, 3),
             }
         )
         return
-    say(f"{y!r}; {model.n_estimators_} trees in {seconds:.1f} s")
+    say(f"{y!r}; {count_of(model.n_estimators_, 'tree')} in {seconds:.1f} s")
     if any(shares.values()):
         rows = [(name, shares[name]) for name in first[:_N_SHOWN] if shares[name] > 0.0]
         print_table("What splits the individuals", ["feature", "share of gain"], rows)
+    if found is not None:
+        _show_sensors(found)
     say(f"Saved as {out}. Next: boostr forecast {shlex.quote(str(out))} EVENTS …")
+
+
+def _as_dict(found: SensorImportance) -> dict[str, Any]:
+    columns = zip(found.sensors, found.norms, found.losses, found.errors, strict=True)
+    return {
+        name: {"effect": norm, "loss_without": loss, "loss_without_error": error}
+        for name, norm, loss, error in columns
+    }
+
+
+def _show_sensors(found: SensorImportance) -> None:
+    """Print how large the effects of sensors are, and how much worse it is without them."""
+    names = ["sensor", f"effect ({name_rate(found.time_unit)})"]
+    columns = [found.sensors, found.norms.tolist()]
+    if found.measure is not None:
+        names += ["held-out loss without it", "± error"]
+        columns += [found.losses.tolist(), found.errors.tolist()]
+    order = sorted(range(len(found.sensors)), key=lambda place: -found.norms[place])
+    rows = [tuple(column[place] for column in columns) for place in order]
+    print_table("What the sensors do", names, rows)
+    unused = [
+        name for name, norm in zip(found.sensors, found.norms, strict=True) if not norm
+    ]
+    if unused:
+        say(f"Not used by the model: {', '.join(unused)}")

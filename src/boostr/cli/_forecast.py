@@ -20,7 +20,8 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
-from boostr.data._times import name_unit
+from boostr.data._indexing import count_of
+from boostr.data._times import name_length, name_unit
 from boostr.estimators import BoostR
 from boostr.io import load
 
@@ -87,15 +88,16 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     table, total = look_ahead(fitted, fleet, asked, k=at_least, intervals=intervals)
     if out is not None:
         write_table(table, out)
-        say(f"{table.height} forecasts in {out}")
+        say(f"{count_of(table.height, 'forecast')} in {out}")
     length = fitted.horizon_ if horizon is None else horizon
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
         rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
         print_json(found | rest)
         return
-    ahead = f"{length:g} {name_unit(fleet.y.time_unit) or 'units of time'}"
-    show_forecast(table if out is None else None, total, ahead, top)
+    ahead = name_length(length, fleet.y.time_unit)
+    unit = fleet.y.time_unit
+    show_forecast(table if out is None else None, total, ahead, top, unit)
 
 
 def look_ahead(
@@ -112,7 +114,9 @@ def look_ahead(
     return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
 
 
-def show_forecast(table: Any | None, total: dict[str, Any], ahead: str, top: int) -> None:
+def show_forecast(
+    table: Any | None, total: dict[str, Any], ahead: str, top: int, unit: str | None
+) -> None:
     """Print the individuals most at risk, and the total."""
     if table is not None:
         shown = table.head(top)
@@ -126,9 +130,17 @@ def show_forecast(table: Any | None, total: dict[str, Any], ahead: str, top: int
             for row in shown.iter_rows(named=True)
         ]
         title = f"The next {ahead}: first {shown.height} of {table.height}"
-        print_table(title, [name.replace("_", " ") for name in names], rows)
+        print_table(title, [_name_column(name, unit) for name in names], rows)
     typer.echo(
-        f"All {total['n_individuals']} individuals: {total['expected']:.1f} expected in "
+        f"{count_of(total['n_individuals'], 'individual')} together: "
+        f"{total['expected']:.1f} expected in "
         f"{ahead}, between {total['lower']:.0f} and {total['upper']:.0f} with probability "
         f"{total['level']:g}"
     )
+
+
+def _name_column(name: str, unit: str | None) -> str:
+    """Return the heading of a column, with the unit of times from now."""
+    words = name.replace("_", " ")
+    full = name_unit(unit)
+    return f"{words} ({full})" if full and name == "next_event_median" else words

@@ -71,8 +71,18 @@ def print_json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(_plain(result), allow_nan=False))
 
 
-def print_table(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table on the screen, texts to the left and numbers to the right."""
+def print_table(
+    title: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    by_row: bool = False,
+) -> None:
+    """Print a table on the screen, texts to the left and numbers to the right.
+
+    Numbers of a column have the same decimals; those of a row where ``by_row`` says that
+    every row is a measure of its own.
+    """
     console = require("rich.console", extra="cli", feature="A table on the screen")
     made = require("rich.table", extra="cli", feature="A table on the screen").Table(
         title=title, title_justify="left", title_style="bold"
@@ -81,24 +91,42 @@ def print_table(title: str, names: Sequence[str], rows: Sequence[Sequence[object
         is_text = all(isinstance(row[place], str) for row in rows)
         made.add_column(name, justify="left" if is_text else "right", overflow="fold")
     escape = require("rich.markup", extra="cli", feature="A table on the screen").escape
+    of_column = [
+        count_decimals([row[place] for row in rows]) for place in range(len(names))
+    ]
     for row in rows:
-        made.add_row(*(escape(_show(value)) for value in row))
+        of_cells = [count_decimals(row)] * len(row) if by_row else of_column
+        shown = zip(row, of_cells, strict=True)
+        made.add_row(*(escape(_show(value, decimals)) for value, decimals in shown))
     screen = console.Console()
     if not screen.is_terminal:
         screen = console.Console(width=_WIDTH)
     screen.print(made)
 
 
-def _show(value: object) -> str:
+def count_decimals(values: Sequence[object]) -> int:
+    """Return decimals that suit all numbers: three digits of the largest, or more."""
+    sizes = [abs(one) for one in values if isinstance(one, float) and math.isfinite(one)]
+    largest, smallest = max(sizes, default=0.0), min(sizes, default=0.0)
+    if all(size == round(size) for size in sizes) or smallest >= 1000.0:
+        return 0
+    if largest < 1.0:
+        return 3
+    return 2 if smallest < 10.0 else 1
+
+
+def _show(value: object, decimals: int) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        if abs(value) >= 1000:
-            return f"{value:,.0f}"
-        return f"{value:.3f}" if abs(value) < 1 and value else f"{value:.3g}"
+        return f"{value:,.{decimals}f}" if math.isfinite(value) else _name_number(value)
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M}"
     return str(value)
+
+
+def _name_number(value: float) -> str:
+    return "-" if math.isnan(value) else "∞" if value > 0.0 else "-∞"
 
 
 def _plain(value: Any) -> Any:

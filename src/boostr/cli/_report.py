@@ -12,6 +12,7 @@ from boostr.cli import _options as options
 from boostr.cli._backtest import read_backtest
 from boostr.cli._output import check_output, print_json, say
 from boostr.cli._tables import FleetFiles, Known, read_fleet
+from boostr.data._indexing import count_of
 from boostr.io import load
 from boostr.report import fleet_report
 
@@ -77,4 +78,4 @@ def report(  # noqa: PLR0913 - every option is a parameter
         size = page.stat().st_size
         print_json({"out": str(page), "bytes": size, "individuals": len(fleet.y)})
         return
-    say(f"{len(fleet.y)} individuals in {page}: open it in a browser")
+    say(f"{count_of(len(fleet.y), 'individual')} in {page}: open it in a browser")

@@ -87,7 +87,7 @@ def check_labels(
             )
 
 
-def count_of(number: int, noun: str) -> str:
+def count_of(number: int, noun: str, spec: str = "") -> str:
     """Say how many, in the right number.
 
     Parameters
@@ -96,6 +96,8 @@ def count_of(number: int, noun: str) -> str:
         How many.
     noun : str
         Of what, in the singular.
+    spec : str, default=""
+        Format of the number, such as "," for thousands.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def count_of(number: int, noun: str) -> str:
     >>> count_of(1, "event"), count_of(2, "event")
     ('1 event', '2 events')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:{spec}} {noun}{'' if number == 1 else 's'}"
 
 
 def concatenate_ids(ids: Sequence[AnyArray]) -> AnyArray:

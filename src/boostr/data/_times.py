@@ -43,6 +43,33 @@ def name_unit(unit: str | None) -> str | None:
     return UNIT_NAMES.get(unit or "", unit)
 
 
+def name_length(length: float, unit: str | None) -> str:
+    """Give a length of time in words.
+
+    Parameters
+    ----------
+    length : float
+        A number of units.
+    unit : str or None
+        A unit as `RecurrentEvents` keeps it, or its full name.
+
+    Returns
+    -------
+    str
+        Number and name of the unit, as everybody is to read it.
+
+    Examples
+    --------
+    >>> name_length(1, "D"), name_length(8760.0, "h"), name_length(2.5, None)
+    ('1 day', '8,760 hours', '2.5 units of time')
+    """
+    name = name_unit(unit) or "units of time"
+    if length == 1.0:
+        singular = {plural: plural.removesuffix("s") for plural in UNIT_NAMES.values()}
+        name = (singular | {"units of time": "unit of time"}).get(name, name)
+    return f"{length:,.0f} {name}" if abs(length) >= 1000.0 else f"{length:.4g} {name}"
+
+
 def resolve_unit(unit: str | None, kind: str) -> str | None:
     """Give the unit of the resulting numbers.
 

@@ -22,6 +22,7 @@ from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.data._exposure import Exposure, exposed_windows
 from boostr.data._exposure_read import read_new_exposure
+from boostr.data._fingerprint import warn_if_trained_on
 from boostr.data._histories import check_histories, had_exposure, refuse_exposure
 from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._exposure import find_labels
@@ -284,7 +285,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         The mean log-likelihood per individual of the point process with the predicted
         intensity, minus that of the average individual of the training data. It is fair to
         individuals with different, and event-dependent, ends of follow-up, and the same
-        measure for all settings of the estimator. Both have the exposures of `y`.
+        measure for all settings of the estimator. Both have the exposures of `y`. On
+        individuals that the model was trained on it is too high, and a warning says so.
 
         Parameters
         ----------
@@ -307,6 +309,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         events = check_rows(y, len(features))
         check_ids_match(X.X if isinstance(X, Panel) else X, events)
         check_histories(self, events)
+        warn_if_trained_on(self, events, features)
         n = len(events)
         weights = check_weights(sample_weight, n)
         curves = self._curves(self._coefficients(features), sensors)

@@ -11,6 +11,7 @@ from boostr._typing import FloatArray
 from boostr.basis import CalendarClock
 from boostr.basis._exposure import draw_exposure
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._fingerprint import Fingerprint
 
 __all__ = ["Extent"]
 
@@ -25,11 +26,20 @@ class Extent:
     n_events: int
     stop: float  # the last end of follow-up
     last_start: float
+    fingerprint: Fingerprint
     ranges: Ranges | None = None  # of the sensors while observed, where it was looked at
 
     @classmethod
-    def of(cls, events: RecurrentEvents, sensors: Trajectories | None) -> Extent:
-        """Look at individuals and, if they are given, at the ranges of their sensors."""
+    def of(
+        cls,
+        events: RecurrentEvents,
+        sensors: Trajectories | None,
+        features: FloatArray | None = None,
+    ) -> Extent:
+        """Look at individuals and, if they are given, at the ranges of their sensors.
+
+        Features tell individuals without ids apart.
+        """
         ranges = None
         if sensors is not None:
             exposure = draw_exposure(put_on_clock(events, CalendarClock(), sensors))
@@ -39,6 +49,7 @@ class Extent:
             len(events.times),
             float(events.window_stop.max()),
             float(events.window_start.max()),
+            Fingerprint.of(events, features),
             ranges,
         )
 
@@ -55,5 +66,6 @@ class Extent:
             self.n_events + other.n_events,
             max(self.stop, other.stop),
             max(self.last_start, other.last_start),
+            self.fingerprint.join(other.fingerprint),
             ranges,
         )

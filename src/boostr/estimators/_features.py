@@ -33,6 +33,7 @@ _MAX_CATEGORIES = 254  # a bin each, and one for missing values
 _MOST_COUNTED = 100_000  # categories that are counted where individuals are many
 _HINT = "name such columns in `categorical_features`, or use a DataFrame."
 _LEAST = 2  # individuals of a category that is learned
+_MOST_RARE = 1_000  # categories of a column that are remembered without being learned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +43,11 @@ class FeatureEncoder(KnownColumns):
     A category's code is its place in the sorted list; one that training has not seen, or
     in one individual only, becomes NaN and goes the way of missing values. So do all but
     the 254 most frequent ones: to group them by their events, a model would have to look
-    at the individuals it is validated on.
+    at the individuals it is validated on. ``rare`` lists those that training has seen and
+    not learned; None for numbers, or where there are too many to list.
     """
+
+    rare: tuple[list[Any] | None, ...] = ()  # empty in early model files
 
     @classmethod
     def learn(cls, X: Any, categorical_features: Any) -> FeatureEncoder:
@@ -57,7 +61,11 @@ class FeatureEncoder(KnownColumns):
         categories = tuple(
             None if known is None else _list_categories(known) for known in counts.values()
         )
-        return cls(tuple(counts), categories)
+        rare = tuple(
+            None if known is None or learned is None else _list_rare(known, learned)
+            for known, learned in zip(counts.values(), categories, strict=True)
+        )
+        return cls(tuple(counts), categories, rare)
 
     def transform(self, X: Any, matters: BoolArray | None = None) -> FloatArray:
         """Return all columns as numbers, missing values as NaN.
@@ -78,6 +86,29 @@ class FeatureEncoder(KnownColumns):
             if matters is not None and matters[place]:
                 warn_of_unseen(name, given, out[:, place])
         return out
+
+    def name_unlearned(self, X: Any, codes: FloatArray) -> dict[tuple[int, int], str]:
+        """Return words for categories that are given but have no code, by row and column.
+
+        ``codes`` is what `transform` has made of the table.
+        """
+        if not self.is_categorical.any():
+            return {}
+        found = {}
+        for place, values in enumerate(_split_columns(X).values()):
+            if self.categories[place] is None:
+                continue
+            is_unlearned = np.isnan(codes[:, place])
+            is_unlearned[is_unlearned] = ~_find_missing(values[is_unlearned])
+            for row in np.flatnonzero(is_unlearned).tolist():
+                found[row, place] = self._name_unlearned(place, values[row])
+        return found
+
+    def _name_unlearned(self, place: int, value: Any) -> str:
+        rare = self.rare[place] if self.rare else None
+        if rare is None:
+            return f"rare or unknown ({value})"
+        return f"rare ({value})" if value in rare else f"unknown ({value})"
 
 
 def choose_categorical(X: Any, asked: Any) -> list[bool]:
@@ -188,6 +219,12 @@ def _list_categories(counts: Counter[Any]) -> list[Any]:
     known = [category for category in sort_categories(counts) if counts[category] >= _LEAST]
     frequent = sorted(known, key=lambda category: -counts[category])[:_MAX_CATEGORIES]
     return sort_categories(frequent)
+
+
+def _list_rare(counts: Counter[Any], learned: Sequence[Any]) -> list[Any] | None:
+    """Return the categories that are seen and not learned, None if they are many."""
+    rare = counts.keys() - set(learned)
+    return sort_categories(rare) if len(rare) <= _MOST_RARE else None
 
 
 def _to_numbers(name: str, values: AnyArray) -> FloatArray:

@@ -28,6 +28,7 @@ from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
 from boostr.estimators._sensors import Sensors, split_panel, spread_shared
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.inspection._model import find_unused_plan, warn_of_unused
 
 __all__ = ["FuturePredictor", "make_generator"]
 
@@ -217,6 +218,7 @@ class FuturePredictor(OutOfFoldPredictor):
         reach = np.maximum(lengths, self.horizon_)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
+        warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)
         table = match_columns(self, present.table, self.encoder_.names)
         return replace(present, table=table), present.now + lengths
 

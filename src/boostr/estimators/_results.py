@@ -34,6 +34,7 @@ def describe_results(
         "time_unit_": pool.events.time_unit,
         "time_origin_": pool.events.origin,
         "has_costs_": pool.events.has_costs,
+        "fingerprint_": plan.fingerprint,
         "has_exposure_": pool.events.exposure is not None,
         "ensemble_": ensemble,
         "n_estimators_": ensemble.n_rounds,

@@ -14,6 +14,7 @@ from boostr._forecasting.frailty import FrailtyLaw
 from boostr._forecasting.pace import Pace, PacedClock
 from boostr.basis import FittedSensorBasis
 from boostr.data import RecurrentEvents
+from boostr.data._fingerprint import Fingerprint
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
@@ -152,6 +153,11 @@ register(
         "names": sequence(tuple, TEXT),
         "categories": sequence(tuple, optional(sequence(list, CATEGORY))),
     },
+    later={"rare": sequence(tuple, optional(sequence(list, CATEGORY)))},
+    check=lambda encoder: require(
+        len(encoder.rare) in {0, len(encoder.names)},
+        "Rare categories must be listed for every feature, or for none",
+    ),
 )
 register(
     SensorLayout,
@@ -210,6 +216,16 @@ register(
 )
 
 
+register(
+    Fingerprint,
+    {"marks": array("uint64", "n"), "is_whole": TRUTH},
+    check=lambda known: require(
+        np.all(known.marks[1:] > known.marks[:-1]) and (known.is_whole or known.marks.size),
+        "Marks must rise, and be there unless there are none",
+    ),
+)
+
+
 def _is_pair(value: Any) -> bool:
     is_array = array("float64", "2").admits(value)
     return is_array and value.shape == (2,) and bool(np.all(value > 0.0))
@@ -252,6 +268,7 @@ _LATER_ATTRIBUTES = {
     "has_costs_": TRUTH,
     "has_exposure_": TRUTH,
     "time_origin_": optional(STAMP),
+    "fingerprint_": instance(Fingerprint, words="Fingerprint"),
     "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
 }
 

@@ -24,6 +24,7 @@ from boostr.basis import (
 )
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._exposure import Exposure
+from boostr.data._fingerprint import Fingerprint
 from boostr.data._flat import owners_of
 from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._extent import Extent
@@ -57,6 +58,7 @@ class Plan:
     horizon: float  # the last end of follow-up
     basis: FittedBasis | FittedSensorBasis
     params: Mapping[str, Any]  # of the estimator, those that matter here
+    fingerprint: Fingerprint  # of all individuals
     mean_exposure: float = 1.0  # of individuals while they are observed
 
     def compute(
@@ -124,7 +126,8 @@ def compute_statistics(
         n_values = data.sensors.values.size + data.sensors.times.size
         few = data.every(find_step(len(data), FEW, n_values, VALUES))
     is_all = len(few) == len(data)
-    extent = Extent.of(data.events, None if is_all else data.sensors)
+    sensors = None if is_all else data.sensors
+    extent = Extent.of(data.events, sensors, data.features)
     plan = plan_statistics(params, pool, few, extent)
     stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
@@ -165,6 +168,7 @@ def plan_statistics(
         extent.stop,
         basis,
         {name: params[name] for name in known},
+        extent.fingerprint,
         _average_exposure(pool),
     )
 

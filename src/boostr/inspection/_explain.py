@@ -20,7 +20,7 @@ from boostr.inspection._model import (
     FittedModel,
     check_model,
     read_exposure,
-    read_features,
+    read_table,
     split_sensors,
     sum_trees,
     time_unit,
@@ -105,7 +105,8 @@ def explain(
     """
     fitted = check_model(model)
     table, given = split_sensors(X, Z)
-    features = read_features(fitted, table)
+    columns = read_table(fitted, table)
+    features = fitted.encoder_.transform(columns, fitted.split_counts_ > 0.0)
     sensors = read_sensors(fitted, given, "explain")
     n = len(features)
     asked = ask(horizon, start, stop, n, fitted.horizon_)
@@ -138,6 +139,7 @@ def explain(
         start=asked.start,
         stop=asked.stop,
         time_unit=time_unit(fitted),
+        unlearned=fitted.encoder_.name_unlearned(columns, features),
     )
 
 

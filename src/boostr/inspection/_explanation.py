@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
+from boostr._validation import first_few
 from boostr.data._frames import make_table
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._sentence import write_sentence
@@ -45,7 +47,7 @@ class Explanation:
     ids : (n,) array
         Labels of the individuals.
     data : (n, p) float64 array
-        Their static features; codes of categories, NaN where missing.
+        Their static features; codes of categories, NaN where missing or not learned.
     categories : tuple
         Categories of each feature, None for numbers.
     times : (m,) float64 array or None
@@ -54,6 +56,9 @@ class Explanation:
         Windows (start, stop] in which they are counted instead.
     time_unit : str or None
         Unit of time, where it is known.
+    unlearned : mapping
+        Categories that were given but are not learned, such as "rare (EIRE)", by position
+        of the individual and of the feature.
 
     See Also
     --------
@@ -88,6 +93,7 @@ class Explanation:
     start: FloatArray | None = None
     stop: FloatArray | None = None
     time_unit: str | None = None
+    unlearned: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -243,13 +249,50 @@ class Explanation:
             columns[name] = amounts.ravel()
         return make_table(columns, backend)
 
-    def sentence(self, i: int, *, n_reasons: int = 3) -> str:
+    def position(self, id: Any) -> int:
+        """Find an individual.
+
+        Parameters
+        ----------
+        id : id or int
+            Id of the individual, one of `ids`; or its position, where no id is the same.
+
+        Returns
+        -------
+        int
+            Its position.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr import BoostR
+        >>> from boostr.inspection import explain
+        >>> from boostr.simulate import dataset_a
+        >>> train = dataset_a(n=150, random_state=1)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+        >>> X = pd.DataFrame(train.X[:2], index=["P1", "P2"])
+        >>> explain(model, X.set_axis(["x0", "x1"], axis=1), horizon=50).position("P2")
+        1
+        """
+        found = [place for place, one in enumerate(self.ids.tolist()) if one == id]
+        if found:
+            return found[0]
+        n = len(self)
+        is_whole = isinstance(id, Integral) and not isinstance(id, bool)
+        if is_whole and -n <= int(id) < n:
+            return int(id) % n
+        raise InvalidParameterError(
+            f"`id` must be an id or a position among {n} individuals, but it is {id!r}.\n\n"
+            f"Hint: the ids are {first_few(self.ids)}."
+        )
+
+    def sentence(self, id: Any, *, n_reasons: int = 3) -> str:
         """Say why so many events are expected of one individual.
 
         Parameters
         ----------
-        i : int
-            Position of the individual.
+        id : id or int
+            Id of the individual, one of `ids`; or its position, where no id is the same.
         n_reasons : int, default=3
             How many features and sensors are named at most, the largest amounts first; the
             rest is "others". Amounts that round to zero are not named.
@@ -269,12 +312,13 @@ class Explanation:
         >>> model = BoostR(n_estimators=100, validation=None).fit(train.X, train.y)
         >>> explain(model, train.X, horizon=100).sentence(0, n_reasons=1)
         '9.4 expected against 5.3 on average: +2.8 x1, and +1.3 others'
+
+        The rows of a table with an index are called by it, such as ``sentence("P07")``.
         """
         self.require_one_time("sentence")
-        if not isinstance(i, Integral) or not -len(self) <= int(i) < len(self):
-            raise InvalidParameterError(
-                f"`i` must be a position among {len(self)} individuals, but it is {i!r}."
-            )
+        return self._write_sentence(self.position(id), n_reasons)
+
+    def _write_sentence(self, i: int, n_reasons: int = 3) -> str:
         named = (*self.features, *self.sensors)
         extra = [(name, amounts[i]) for name, amounts in self._others()]
         amounts = list(zip(named, self.values[i], strict=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol
@@ -18,7 +19,11 @@ from boostr.basis import Clock, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.data._exposure import Exposure
 from boostr.data._exposure_read import read_new_exposure
-from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.exceptions import (
+    InvalidParameterError,
+    InvalidSensorsError,
+    UnusedInputWarning,
+)
 
 __all__ = [
     "FittedModel",
@@ -27,13 +32,19 @@ __all__ = [
     "find_code",
     "find_feature",
     "find_sensor",
+    "find_unused_plan",
     "mean_speed",
     "observed_span",
     "read_features",
+    "read_table",
     "sensor_basis",
     "split_sensors",
     "sum_trees",
     "time_unit",
+    "unused_features",
+    "unused_sensors",
+    "used_features",
+    "warn_of_unused",
 ]
 
 _N_LISTED = 20  # names in a message, at most
@@ -47,6 +58,10 @@ class Encoder(Protocol):
 
     def transform(self, X: Any, matters: Any = None) -> FloatArray:
         """Return all columns as numbers; warn of unseen categories where it matters."""
+        ...
+
+    def name_unlearned(self, X: Any, codes: FloatArray) -> dict[tuple[int, int], str]:
+        """Return words for categories without a code, by row and column."""
         ...
 
 
@@ -104,6 +119,11 @@ def check_model(model: Any) -> FittedModel:
 
 def read_features(model: FittedModel, X: Any) -> FloatArray:
     """Return static features as numbers; the sensors of a panel are not looked at."""
+    return model.encoder_.transform(read_table(model, X), model.split_counts_ > 0.0)
+
+
+def read_table(model: FittedModel, X: Any) -> Any:
+    """Return static features as a table or array with the columns of training."""
     table = X.X if isinstance(X, Panel) else X
     if not hasattr(table, "columns"):
         table = check_array(
@@ -111,7 +131,7 @@ def read_features(model: FittedModel, X: Any) -> FloatArray:
         )
     table = match_columns(model, table, model.encoder_.names)
     validate_data(model, table, reset=False, skip_check_array=True)
-    return model.encoder_.transform(table, model.split_counts_ > 0.0)
+    return table
 
 
 def read_exposure(model: FittedModel, given: Any, n: int, table: Any) -> Exposure | None:
@@ -199,6 +219,57 @@ def mean_speed(model: FittedModel) -> float:
 def sum_trees(model: FittedModel, features: FloatArray) -> FloatArray:
     """Return the coefficients of individuals, (n, n_terms)."""
     return model.ensemble_.coefficients(features, int(numba.get_num_threads()))
+
+
+def used_features(ensemble: Ensemble) -> set[int]:
+    """Return the features that some tree splits on."""
+    trees = [tree for member in ensemble.members for tree in member.trees]
+    found = np.concatenate([np.empty(0, np.int32), *[t.nodes.feature for t in trees]])
+    return set(np.unique(found[found >= 0]).tolist())
+
+
+def unused_features(model: FittedModel) -> tuple[str, ...]:
+    """Return the names of features that no tree splits on."""
+    used = used_features(model.ensemble_)
+    names = model.encoder_.names
+    return tuple(name for place, name in enumerate(names) if place not in used)
+
+
+def unused_sensors(model: FittedModel) -> tuple[str, ...]:
+    """Return the names of sensors whose coefficients are zero in all leaves."""
+    basis = model.ensemble_.basis
+    if not isinstance(basis, FittedSensorBasis):
+        return ()
+    is_used = np.zeros(basis.n_terms, dtype=np.bool_)
+    for member in model.ensemble_.members:
+        for tree in member.trees:
+            is_used |= (tree.nodes.value[tree.nodes.feature < 0] != 0.0).any(axis=0)
+    starts = zip(basis.starts[:-1], basis.starts[1:], strict=True)
+    return tuple(
+        sensor.name
+        for sensor, (begin, end) in zip(basis.sensors, starts, strict=True)
+        if not is_used[begin:end].any()
+    )
+
+
+def find_unused_plan(model: FittedModel, future: Any) -> list[str]:
+    """Return the sensors of a planned future that the model does not use."""
+    if future is None:
+        return []
+    return [name for name in unused_sensors(model) if name in future.names]
+
+
+def warn_of_unused(names: Iterable[str], noun: str, stacklevel: int = 3) -> None:
+    """Warn that nothing changes with features or sensors that the model does not use."""
+    found = list(names)
+    if found:
+        warnings.warn(
+            f"The model does not use the {noun}{'s' if len(found) > 1 else ''} "
+            f"{', '.join(map(repr, found[:_N_LISTED]))}: other values change nothing.\n\n"
+            f"Hint: boostr.inspection.{noun}_importance tells which {noun}s it uses.",
+            UnusedInputWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _find(wanted: Any, names: Sequence[str], noun: str, plural: str) -> int:

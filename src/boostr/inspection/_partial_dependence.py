@@ -22,6 +22,8 @@ from boostr.inspection._model import (
     split_sensors,
     sum_trees,
     time_unit,
+    unused_features,
+    warn_of_unused,
 )
 from boostr.inspection._sensor_effect import check_n_grid
 from boostr.inspection._times import check_grid
@@ -185,6 +187,8 @@ def partial_dependence(
         )
     fitted = check_model(model)
     column = find_feature(fitted, feature)
+    name = fitted.encoder_.names[column]
+    warn_of_unused({name}.intersection(unused_features(fitted)), "feature")
     table, given = split_sensors(X, Z)
     rows = read_features(fitted, table)
     sensors = read_sensors(fitted, given, "partial_dependence")
@@ -198,7 +202,7 @@ def partial_dependence(
         if individual is not None:
             individual[:, place] = curves
     return PartialDependence(
-        feature=fitted.encoder_.names[column],
+        feature=name,
         grid=name_values(fitted, column, grid),
         times=moments,
         average=average,

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from boostr._engine.ensemble import Ensemble
 from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
 from boostr._typing import FloatArray
 from boostr._validation import check_ids_match
 from boostr.basis import Loss
 from boostr.data import RecurrentEvents, Trajectories, check_target
+from boostr.data._fingerprint import warn_if_trained_on
 from boostr.data._frames import make_table
 from boostr.data._histories import check_histories
 from boostr.exceptions import InvalidParameterError
@@ -24,6 +24,7 @@ from boostr.inspection._model import (
     read_features,
     split_sensors,
     sum_trees,
+    used_features,
 )
 
 __all__ = ["PermutationImportance", "permutation_importance"]
@@ -171,10 +172,11 @@ def permutation_importance(
             f"`n_repeats` must be a whole number from 1 on, but it is {n_repeats!r}."
         )
     features, stats = _read_individuals(fitted, X, y, Z)
+    warn_if_trained_on(model, y, features)
     rng = np.random.default_rng(random_state)
     before = _losses(stats, sum_trees(fitted, features))
     n, p = features.shape
-    used = _used_features(fitted.ensemble_)
+    used = used_features(fitted.ensemble_)
     repeats, errors = np.zeros((p, int(n_repeats))), np.zeros(p)
     for column in sorted(used):
         rises = np.zeros(n)
@@ -224,10 +226,3 @@ def _losses(stats: SufficientStats, theta: FloatArray) -> FloatArray:
         curved = 0.5 * stats.multiply(theta[rows], rows) - stats.linear[rows]
         losses[rows] = np.sum(theta[rows] * curved, axis=1)
     return losses
-
-
-def _used_features(ensemble: Ensemble) -> set[int]:
-    """Return the features that some tree splits on."""
-    trees = [tree for member in ensemble.members for tree in member.trees]
-    found = np.concatenate([np.empty(0, np.int32), *[t.nodes.feature for t in trees]])
-    return set(np.unique(found[found >= 0]).tolist())

@@ -26,6 +26,8 @@ from boostr.inspection._model import (
     split_sensors,
     sum_trees,
     time_unit,
+    unused_sensors,
+    warn_of_unused,
 )
 from boostr.inspection._shares import path_shares, training_shares
 
@@ -184,6 +186,7 @@ def sensor_effect(
     """
     fitted = check_model(model)
     found = find_sensor(fitted, sensor)
+    warn_of_unused({found.sensor.name}.intersection(unused_sensors(fitted)), "sensor")
     table, given = split_sensors(X, Z)
     features = read_features(fitted, table)
     weights = check_weights(sample_weight, len(features))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from boostr._typing import AnyArray, FloatArray
 from boostr._validation import check_ids_match
 from boostr.data import Panel, RecurrentEvents, check_target
+from boostr.data._fingerprint import warn_if_trained_on
 from boostr.data._histories import check_histories
 from boostr.exceptions import (
     InvalidFeaturesError,
@@ -93,6 +94,7 @@ class MetricScorer:
             )
         check_ids_match(table, events)
         check_histories(_find_last(estimator), events)
+        _warn_if_trained_on(estimator, X, events)
         return float(self.measure(estimator, X, events, sample_weight))
 
     def __repr__(self) -> str:
@@ -155,6 +157,20 @@ def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
         f"This scorer needs an estimator with the method {method}, but "
         f"{type(estimator).__name__} has none.\n\nHint: BoostR has it."
     )
+
+
+def _warn_if_trained_on(estimator: Any, X: Any, y: RecurrentEvents) -> None:
+    """Warn of a score on training individuals; only some models remember theirs."""
+    try:
+        model, X = find_model(estimator, X, "fingerprint_")
+    except InvalidParameterError:
+        return
+    features = None
+    if not y.has_ids:
+        table = X.X if isinstance(X, Panel) else X
+        is_table = hasattr(table, "columns")
+        features = model.encoder_.transform(table if is_table else np.asarray(table))
+    warn_if_trained_on(model, y, features, stacklevel=4)
 
 
 def exposure_of(y: RecurrentEvents, rows: AnyArray | None = None) -> dict[str, Any]:

@@ -36,6 +36,9 @@ def name_reason(explanation: Explanation, place: int, i: int) -> str:
         return name
     value = explanation.data[i, place]
     known = explanation.categories[place]
+    unlearned = explanation.unlearned.get((i, place))
+    if unlearned is not None:
+        return f"{name} = {shorten(unlearned)}"
     if np.isnan(value):
         return f"{name} unknown"
     if known is not None:

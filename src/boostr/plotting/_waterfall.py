@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.exceptions import InvalidParameterError
 from boostr.inspection import Explanation
 from boostr.plotting._reason_labels import name_count, name_reason
 from boostr.plotting._style import BLUE, GREY, VERMILION, open_axes
@@ -24,7 +22,7 @@ _LEAST_SHARE = 0.01  # of all amounts together, from which a reason has a bar of
 
 def plot_waterfall(
     explanation: Explanation,
-    i: int = 0,
+    id: Any = 0,
     *,
     n_most: int = 8,
     ax: Axes | None = None,
@@ -36,8 +34,8 @@ def plot_waterfall(
     ----------
     explanation : Explanation
         Result of `boostr.inspection.explain`, for one time or window.
-    i : int, default=0
-        Position of the individual.
+    id : id or int, default=0
+        Id of the individual; or its position, where no id is the same.
     n_most : int, default=8
         How many reasons have a bar of their own, the largest on top; the others, and those
         that hardly matter, have one together.
@@ -69,12 +67,8 @@ def plot_waterfall(
     (2, 'Expected events by time 100')
     """
     explanation.require_one_time("plot_waterfall")
-    n = len(explanation)
-    if not isinstance(i, Integral) or not -n <= int(i) < n:
-        raise InvalidParameterError(
-            f"`i` must be a position among {n} individuals, but it is {i!r}."
-        )
-    labels, amounts = _list_bars(explanation, int(i), n_most)
+    i = explanation.position(id)
+    labels, amounts = _list_bars(explanation, i, n_most)
     places = np.arange(len(amounts))
     # From the bottom, where the average stands, up to the largest reason.
     ends = explanation.base[i] + np.cumsum(amounts[::-1])[::-1]

@@ -8,15 +8,23 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._typing import AnyArray
+from boostr._typing import AnyArray, FloatArray
 from boostr.data import SharedSensors, Trajectories
 from boostr.estimators import FleetForecast
 from boostr.estimators._forecast_checks import check_level, check_whole
 from boostr.estimators._outlook import look_ahead
-from boostr.exceptions import SensorRangeWarning
+from boostr.exceptions import SensorRangeWarning, UnusedInputWarning
 from boostr.report._data_checks import find_warnings
 from boostr.report._drivers import Drivers
-from boostr.report._fleet import Activity, Fleet, History, Mcf, TimeAxis, Timeline
+from boostr.report._fleet import (
+    Activity,
+    Fleet,
+    History,
+    Mcf,
+    TimeAxis,
+    Timeline,
+    own_origins,
+)
 from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths
 from boostr.report._quality import Quality
 from boostr.tuning import Backtest
@@ -34,6 +42,7 @@ class Individuals:
     """Those with the highest risk, from the highest on."""
 
     ids: AnyArray
+    origins: FloatArray | None  # dates of time 0 in milliseconds, where everybody has one
     risk: Risk
     curves: Curves
     history: History
@@ -82,8 +91,9 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
     check_level(level)
     check_whole(max_individuals, "max_individuals")
     with warnings.catch_warnings():
-        # The page lists sensors that are out of range.
+        # The page lists sensors that are out of range, or not used.
         warnings.simplefilter("ignore", SensorRangeWarning)
+        warnings.simplefilter("ignore", UnusedInputWarning)
         length = float(model.horizon_ if horizon is None else horizon)
         fleet = Fleet.read(model, X, y, Z, length)
         ahead = (length, fleet.given, future)
@@ -96,6 +106,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         rows = risk.order()[:max_individuals]
         individuals = Individuals(
             ids=fleet.y.ids[rows],
+            origins=own_origins(fleet.y[rows]),
             risk=risk.take(rows),
             curves=Curves.of(outlook, plain, length, level, rows),
             history=History.of(fleet.y[rows], _MOST_EVENTS),
@@ -119,6 +130,6 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             mcf=Mcf.of(fleet.y),
             drivers=Drivers.of(model, explanation, fleet),
             quality=Quality.of(model, fleet, length, level),
-            warnings=find_warnings(model, fleet, length),
+            warnings=find_warnings(model, fleet, length, future),
             past_dates=backtest,
         )

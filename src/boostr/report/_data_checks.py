@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from boostr._tables.tables import is_frame
 from boostr._validation import first_few
+from boostr.data._indexing import count_of
+from boostr.inspection._model import find_unused_plan
 from boostr.report._fleet import Fleet, TimeAxis
 
-__all__ = ["find_warnings"]
+__all__ = ["find_warnings", "list_names"]
 
 _FEW_EVENTS = 50
 _MANY_MISSING = 0.05  # share of the individuals
@@ -19,7 +21,9 @@ _MANY_STRANGE = 0.01  # share of the samples
 _MOST_LISTED = 10  # features or sensors named one by one
 
 
-def find_warnings(model: Any, fleet: Fleet, horizon: float) -> tuple[str, ...]:
+def find_warnings(
+    model: Any, fleet: Fleet, horizon: float, future: Any = None
+) -> tuple[str, ...]:
     """Return one sentence for each thing that readers should know."""
     axis = TimeAxis.of(fleet.y)
     found = [
@@ -27,6 +31,7 @@ def find_warnings(model: Any, fleet: Fleet, horizon: float) -> tuple[str, ...]:
         *_look_at_times(model, fleet, horizon, axis),
         *_look_at_features(model, fleet),
         *_look_at_sensors(model, fleet, horizon, axis),
+        *_look_at_plan(model, future),
     ]
     return tuple(found)
 
@@ -36,7 +41,8 @@ def _look_at_events(fleet: Fleet) -> list[str]:
     if n_events >= _FEW_EVENTS:
         return []
     return [
-        f"There are only {n_events} events: calibration and capture below are rough."
+        f"There {'is' if n_events == 1 else 'are'} only {count_of(n_events, 'event')}: "
+        "calibration and capture below are rough."
         if n_events
         else "There are no events, so nothing can be said on how good the forecasts are."
     ]
@@ -63,45 +69,29 @@ def _look_at_times(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> 
 
 def _look_at_features(model: Any, fleet: Fleet) -> list[str]:
     found = []
-    unseen = _count_unseen(model, fleet)
+    words = model.encoder_.name_unlearned(fleet.table, fleet.features)
+    counts = Counter((place, text) for (_, place), text in words.items())
     shares = np.isnan(fleet.features).mean(axis=0)
-    shares -= np.array([unseen.get(name, 0) for name in model.encoder_.names]) / len(fleet)
+    for (place, _), n in counts.items():
+        shares[place] -= n / len(fleet)
     missing = [
         f"{name} ({share:.0%})"
         for name, share in zip(model.encoder_.names, shares, strict=True)
         if share > _MANY_MISSING
     ]
     if missing:
-        found.append(f"Features with missing values: {_list(missing)}.")
-    if unseen:
-        named = [f"{name} ({n:,} individuals)" for name, n in unseen.items()]
+        found.append(f"Features with missing values: {list_names(missing)}.")
+    if counts:
+        names = model.encoder_.names
+        named = [
+            f"{names[place]} {text} for {count_of(n, 'individual', ',')}"
+            for (place, text), n in counts.items()
+        ]
         found.append(
-            "Features with categories that training has not seen, or hardly, which count "
-            f"as missing: {_list(named)}."
+            "Categories that training has not seen, or too rarely to learn from, which "
+            f"count as missing: {list_names(named)}."
         )
     return found
-
-
-def _count_unseen(model: Any, fleet: Fleet) -> dict[str, int]:
-    """Return how many individuals are in categories that the model does not know."""
-    counts = {}
-    names, known = model.encoder_.names, model.encoder_.categories
-    for place, (name, categories) in enumerate(zip(names, known, strict=True)):
-        if categories is None:
-            continue
-        is_given = ~_is_missing(fleet.table, place)
-        n_unseen = int(np.sum(is_given & np.isnan(fleet.features[:, place])))
-        if n_unseen:
-            counts[name] = n_unseen
-    return counts
-
-
-def _is_missing(table: Any, place: int) -> Any:
-    if is_frame(table):
-        column = nw.from_native(table, eager_only=True)[:, place]
-        return np.asarray(column.is_null().to_list(), dtype=bool)
-    values = np.asarray(table, dtype=object)[:, place]
-    return np.array([value is None or value != value for value in values])  # noqa: PLR0124
 
 
 def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> list[str]:
@@ -121,10 +111,10 @@ def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -
     if strange:
         found.append(
             "Sensors outside of what training has seen, where the nearest value seen "
-            f"counts: {_list(strange)}."
+            f"counts: {list_names(strange)}."
         )
     if unknown:
-        found.append(f"Sensors with unknown values: {_list(unknown)}.")
+        found.append(f"Sensors with unknown values: {list_names(unknown)}.")
     stale = np.flatnonzero(fleet.given.last_times < fleet.y.end - horizon)
     if stale.size:
         found.append(
@@ -135,7 +125,18 @@ def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -
     return found
 
 
-def _list(names: list[str]) -> str:
+def _look_at_plan(model: Any, future: Any) -> list[str]:
+    unused = find_unused_plan(model, future)
+    if not unused:
+        return []
+    return [
+        "What these sensors are planned to show changes nothing, as the model does not "
+        f"use them: {list_names(unused)}."
+    ]
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names separated by commas, the first ten and how many more."""
     more = len(names) - _MOST_LISTED
     listed = ", ".join(names[:_MOST_LISTED])
     return f"{listed} and {more} more" if more > 0 else listed

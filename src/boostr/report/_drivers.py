@@ -9,6 +9,7 @@ import numpy as np
 
 from boostr._typing import FloatArray
 from boostr.inspection import Explanation
+from boostr.inspection._model import unused_features, unused_sensors
 from boostr.report._fleet import Fleet, thin
 from boostr.report._individuals import read_values
 
@@ -39,6 +40,7 @@ class Drivers:
     features: tuple[str, ...]  # from the most important on
     importances: FloatArray  # shares of the gain of all splits
     sensors: dict[str, tuple[float, float]]  # rise of the held-out loss without, and error
+    unused: tuple[tuple[str, ...], tuple[str, ...]]  # features and sensors
 
     @classmethod
     def of(cls, model: Any, explanation: Explanation, fleet: Fleet) -> Drivers:
@@ -67,6 +69,7 @@ class Drivers:
             features=tuple(model.encoder_.names[k] for k in best),
             importances=gain[best],
             sensors=dict(model.sensor_usefulness_ or {}),
+            unused=(unused_features(model), unused_sensors(model)),
         )
 
 

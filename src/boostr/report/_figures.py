@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from boostr._typing import FloatArray
+from boostr.data._indexing import count_of
 from boostr.plotting._beeswarm import stack_points
 from boostr.plotting._style import BLUE, CYCLE, GREY, VERMILION
 from boostr.report._content import Content
@@ -54,7 +55,7 @@ def draw_figures(content: Content) -> dict[str, Figure]:
     if content.quality.runs:
         figures["validation"] = draw_validation(content.quality)
     if content.past_dates is not None:
-        figures["past_dates"] = draw_past_dates(content.past_dates)
+        figures["past_dates"] = draw_past_dates(content.past_dates, what)
     return figures
 
 
@@ -128,7 +129,9 @@ def _draw_activity(activity: Activity, axis: TimeAxis) -> Figure:
         "width": float(edges[1] - edges[0]),
         "marker": {"color": VERMILION},
         "yaxis": "y2",
-        "hovertemplate": "%{y} events<extra></extra>",
+        "text": [count_of(n, "event", ",") for n in activity.events.tolist()],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
     }
     return make_figure(
         [observed, events],

@@ -7,18 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from boostr._tables.tables import match_columns
+from boostr._tables.tables import check_table, match_columns
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr._validation import check_ids_match
 from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data._flat import offsets_of, owners_of
-from boostr.data._times import MICROSECONDS, name_unit
+from boostr.data._origins import find_origins
+from boostr.data._times import MICROSECONDS, name_length, name_unit
 from boostr.estimators._checks import check_rows
 from boostr.estimators._sensors import split_panel, spread_shared
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["Activity", "Fleet", "History", "Mcf", "TimeAxis", "Timeline", "thin"]
+__all__ = [
+    "Activity",
+    "Fleet",
+    "History",
+    "Mcf",
+    "TimeAxis",
+    "Timeline",
+    "own_origins",
+    "thin",
+]
 
 _MOST_LINES = 150  # individuals of the timeline
 _MOST_STEPS = 400  # of the mean cumulative function
@@ -30,16 +40,16 @@ class TimeAxis:
     """How times are written: in a unit, or as dates where the histories have them."""
 
     unit: str | None  # in full, as "days"
-    origin: float | None  # of dates, in milliseconds since 1970
-    milliseconds: float | None  # of one unit of time, where there are dates
+    origin: float | None  # of the axis, in milliseconds since 1970, where it has dates
+    milliseconds: float | None  # of one unit of time, where individuals have dates
 
     @classmethod
     def of(cls, y: RecurrentEvents) -> TimeAxis:
         """Read the axis off histories."""
         unit = y.time_unit
-        if y.origin is None or unit not in MICROSECONDS:
+        if find_origins(y) is None or unit not in MICROSECONDS:
             return cls(name_unit(unit), None, None)
-        origin = float(y.origin.astype("datetime64[us]").astype(np.int64)) / 1000.0
+        origin = None if y.origin is None else float(_to_milliseconds(y.origin))
         return cls(name_unit(unit), origin, MICROSECONDS[str(unit)] / 1000.0)
 
     @property
@@ -51,7 +61,7 @@ class TimeAxis:
 
     def length(self, time: float) -> str:
         """Return a length of time in words."""
-        return f"{time:.4g} {self.unit or 'units of time'}"
+        return name_length(time, self.unit)
 
     def place(self, times: FloatArray) -> FloatArray:
         """Return where times stand on the axis."""
@@ -87,7 +97,7 @@ class Fleet:
         features, used = model._check_input(table, sensors)
         checked = check_rows(y, len(features))
         check_ids_match(table, checked)
-        return cls(table, features, checked, sensors, used)
+        return cls(check_table(table), features, checked, sensors, used)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -198,6 +208,15 @@ class History:
         kept = np.concatenate(parts)
         offsets = offsets_of(np.array([len(part) for part in parts]))
         return cls(offsets, y.times[kept], totals[kept])
+
+
+def own_origins(y: RecurrentEvents) -> FloatArray | None:
+    """Return everybody's date of time 0 in milliseconds, where these are its own."""
+    return None if y.origins is None else _to_milliseconds(y.origins)
+
+
+def _to_milliseconds(stamps: Any) -> Any:
+    return stamps.astype("datetime64[us]").astype(np.int64) / 1000.0
 
 
 def thin(n: int, most: int) -> PositionArray:

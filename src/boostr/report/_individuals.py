@@ -116,6 +116,7 @@ class Reasons:
     base: FloatArray  # (n,)
     rest: FloatArray  # (n,) of reasons that are not listed
     sentences: tuple[str, ...]
+    unlearned: dict[int, str]  # words for unlearned categories, by place in index.ravel()
 
     @classmethod
     def of(cls, explanation: Explanation, fleet: Fleet, rows: PositionArray) -> Reasons:
@@ -135,7 +136,8 @@ class Reasons:
             value=np.take_along_axis(values, index, axis=1),
             base=explanation.base[rows],
             rest=amounts.sum(axis=1) - chosen.sum(axis=1),
-            sentences=tuple(explanation.sentence(int(row)) for row in rows),
+            sentences=tuple(explanation._write_sentence(int(row)) for row in rows),
+            unlearned=_find_unlearned(explanation, fleet, rows, index),
         )
 
 
@@ -198,6 +200,32 @@ def read_values(fleet: Fleet) -> FloatArray:
         return fleet.features
     last = fleet.sensors.read(np.nextafter(fleet.y.end, np.inf)[:, None])[:, 0, :]
     return np.concatenate([fleet.features, last], axis=1)
+
+
+def _find_unlearned(
+    explanation: Explanation, fleet: Fleet, rows: PositionArray, index: PositionArray
+) -> dict[int, str]:
+    """Return words for categories that the model has not learned, among chosen reasons."""
+    words = dict(explanation.unlearned)
+    if fleet.sensors is not None and fleet.given is not None:
+        given = fleet.given.select(list(fleet.sensors.names))
+        last = given.read(np.nextafter(fleet.y.end, np.inf)[:, None])[:, 0, :]
+        unseen = np.isnan(read_values(fleet)[:, len(explanation.features) :])
+        for place, known in enumerate(given.categories):
+            if known is None:
+                continue
+            for row in np.flatnonzero(unseen[:, place] & ~np.isnan(last[:, place])):
+                value = known[int(last[row, place])]
+                words[int(row), len(explanation.features) + place] = f"unknown ({value})"
+    if not words:
+        return {}
+    width = index.shape[1]
+    return {
+        place * width + k: words[row, reason]
+        for place, row in enumerate(rows.tolist())
+        for k, reason in enumerate(index[place].tolist())
+        if (row, reason) in words
+    }
 
 
 def _name_categories(

@@ -35,13 +35,14 @@ def render(content: Content, title: str, version: str) -> str:
     page = environment.from_string(_read("fleet.html.j2")).render(
         words=write_words(content, title, version),
         warnings=content.warnings,
+        in_sample=content.quality.trained_on is not None,
         drivers=content.drivers,
         past_dates=content.past_dates and write_past_dates(content.past_dates),
         figures=figures,
         style=markup(_read("fleet.css")),
         script=markup(_read("fleet.js")),
         plotly=markup(plotly.get_plotlyjs()),
-        data=markup(to_json(_encode(content, figures))),
+        data=markup(to_json(_encode(content, figures, title))),
     )
     return str(page)
 
@@ -51,10 +52,11 @@ def _read(name: str) -> str:
     return source.read_text(encoding="utf-8")
 
 
-def _encode(content: Content, figures: dict[str, Figure]) -> dict[str, Any]:
+def _encode(content: Content, figures: dict[str, Figure], title: str) -> dict[str, Any]:
     """Return everything that the script of the page reads."""
     axis, what = content.axis, name_what(content)
     meta = {
+        "title": title,
         "what": what,
         "What": what.capitalize(),
         "idName": name_id(content),
@@ -72,6 +74,7 @@ def _encode_individuals(people: Individuals) -> dict[str, Any]:
     risk, curves, reasons = people.risk, people.curves, people.reasons
     return {
         "ids": as_text(people.ids.tolist()),
+        "origins": None if people.origins is None else as_steps(people.origins),
         "risk": {"now": as_steps(risk.now)}
         | {name: pack(getattr(risk, name)) for name in _RISK},
         "leads": as_list(curves.leads, 7),
@@ -87,6 +90,7 @@ def _encode_individuals(people: Individuals) -> dict[str, Any]:
         "reasonNames": as_text(reasons.names),
         "reasonCategories": reasons.categories,
         "nValued": reasons.n_valued,
+        "unlearned": {str(place): text for place, text in reasons.unlearned.items()},
         "sentences": reasons.sentences,
         "sensors": None if people.sensors is None else _encode_sensors(people.sensors),
     }

@@ -9,23 +9,36 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from boostr.data._times import name_unit
+from boostr.data._times import name_length
 from boostr.plotting._style import CYCLE, GREY
 from boostr.report._encode import as_list
-from boostr.report._traces import Figure, make_figure, plain
+from boostr.report._traces import Figure, escape, make_figure, plain
 from boostr.tuning import Backtest
 
 __all__ = ["PastDates", "draw_past_dates", "write_past_dates"]
 
-_COLUMNS = {
-    "candidate": "Model",
-    "n_dates": "Dates",
-    "observed": "Observed",
-    "expected": "Expected",
-    "deviance": "Deviance per individual (lower is better)",
-    "capture": "Share of the riskiest tenth",
-    "coverage": "Individual intervals that held",
-    "held": "Total intervals that held",
+_SHIFT = 0.12  # between models at the same date
+_MEASURES = {  # with what they mean
+    "n_dates": ("Dates", "Number of past dates at which forecasts were made."),
+    "observed": ("Observed", "What came after the dates, summed over all of them."),
+    "expected": ("Expected", "What was forecast of the same, summed over all dates."),
+    "deviance": (
+        "Error per individual (lower is better)",
+        "Mean Poisson deviance of the numbers of single individuals.",
+    ),
+    "capture": (
+        "Share of the riskiest tenth",
+        "How much of what came fell to the tenth of individuals with the highest "
+        "forecasts; 10% by chance.",
+    ),
+    "coverage": (
+        "Individual intervals that held",
+        "Share of individuals whose number lay in their own interval.",
+    ),
+    "held": (
+        "Total intervals that held",
+        "Share of dates at which the total of all individuals lay in its interval.",
+    ),
 }
 _SHARES = ("capture", "coverage", "held")
 
@@ -35,14 +48,13 @@ class PastDates:
     """The section on forecasts at past dates."""
 
     caption: str
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    models: tuple[str, ...]  # columns of the table
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]  # name, tip and values
 
 
 def write_past_dates(result: Backtest) -> PastDates:
     """Return the summary of a back-test as texts."""
-    unit = name_unit(result.time_unit)
-    ahead = f"{result.horizon:g}" + (f" {unit}" if unit else "")
+    ahead = name_length(result.horizon, result.time_unit)
     caption = (
         "Each model was fitted anew to what was known at past dates, and its forecasts of "
         f"the next {ahead} are compared with what came among the individuals under "
@@ -50,15 +62,13 @@ def write_past_dates(result: Backtest) -> PastDates:
     )
     frame = nw.from_native(result.summary(), eager_only=True)
     rows = tuple(
-        tuple(_tell(name, row[name]) for name in _COLUMNS)
-        for row in frame.iter_rows(named=True)
+        (label, tip, tuple(_tell(name, value) for value in frame[name].to_list()))
+        for name, (label, tip) in _MEASURES.items()
     )
-    return PastDates(caption, tuple(_COLUMNS.values()), rows)
+    return PastDates(caption, result.candidates, rows)
 
 
 def _tell(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
     if not math.isfinite(value):
         return "-"
     if name in _SHARES:
@@ -66,7 +76,7 @@ def _tell(name: str, value: Any) -> str:
     return f"{value:.3f}" if name == "deviance" else f"{value:,.0f}"
 
 
-def draw_past_dates(result: Backtest) -> Figure:
+def draw_past_dates(result: Backtest, what: str) -> Figure:
     """Draw expected totals of every date with their intervals beside what came."""
     frame = nw.from_native(result.table, eager_only=True)
     names = np.array([str(name) for name in frame["candidate"].to_list()])
@@ -76,16 +86,19 @@ def draw_past_dates(result: Backtest) -> Figure:
         for name in ("observed", "expected", "lower", "upper")
     }
     first = names == result.candidates[0]
+    labels = dates[first].tolist()
+    shift = min(_SHIFT, 0.5 / len(result.candidates))
+    ahead = escape(name_length(result.horizon, result.time_unit))
     data: list[Figure] = [
         {
             "type": "scatter",
-            "mode": "lines+markers",
+            "mode": "markers",
             "name": "observed",
-            "x": dates[first].tolist(),
+            "x": list(range(int(first.sum()))),
+            "text": labels,
             "y": as_list(columns["observed"][first]),
-            "line": {"color": GREY, "dash": "dash"},
-            "marker": {"color": GREY, "symbol": "x"},
-            "hovertemplate": "observed %{y:.4g}<extra></extra>",
+            "marker": {"color": GREY, "symbol": "diamond", "size": 9},
+            "hovertemplate": "%{text}: observed %{y:.4g}<extra></extra>",
         }
     ]
     for place, candidate in enumerate(result.candidates):
@@ -96,7 +109,9 @@ def draw_past_dates(result: Backtest) -> Figure:
                 "type": "scatter",
                 "mode": "markers",
                 "name": plain(candidate),
-                "x": dates[own].tolist(),
+                # Beside each other, so that none hides another or what was observed.
+                "x": [labels.index(date) + shift * (place + 1) for date in dates[own]],
+                "text": dates[own].tolist(),
                 "y": as_list(expected),
                 "error_y": {
                     "type": "data",
@@ -106,14 +121,24 @@ def draw_past_dates(result: Backtest) -> Figure:
                     "thickness": 1.2,
                 },
                 "marker": {"color": CYCLE[place % len(CYCLE)], "size": 8, "symbol": place},
-                "hovertemplate": "expected %{y:.4g}<extra></extra>",
+                "hovertemplate": "%{text}: expected %{y:.4g}<extra></extra>",
             }
         )
     return make_figure(
         data,
         400,
-        xaxis={"title": {"text": "Forecast as of"}, "type": "category"},
-        yaxis={"title": {"text": "Total"}, "rangemode": "tozero"},
+        xaxis={
+            "title": {"text": "Forecast as of"},
+            "tickvals": list(range(len(labels))),
+            "ticktext": labels,
+            "range": [-0.5, len(labels) - 0.5],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        yaxis={
+            "title": {"text": f"{what.capitalize()} in the next {ahead}"},
+            "rangemode": "tozero",
+        },
     )
 
 

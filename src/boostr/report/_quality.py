@@ -11,6 +11,7 @@ from boostr._forecasting.frailty import sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data._clip import clip
+from boostr.data._fingerprint import tell_trained_on
 from boostr.data._flat import owners_of
 from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import law_of
@@ -29,9 +30,9 @@ from boostr.report._fleet import Fleet, TimeAxis
 
 __all__ = ["Backtest", "Check", "Quality", "Source", "is_training_data", "list_checks"]
 
-# Out-of-fold predictions of the training individuals, those of others, or those of
-# individuals that may be the training ones, by a model without validation.
-Source = Literal["out_of_fold", "new", "unknown"]
+# Out-of-fold predictions of the training individuals; those of individuals that were
+# trained on, or were not; or of such of whom a model from an early file cannot tell.
+Source = Literal["out_of_fold", "in_sample", "new", "unknown"]
 
 _GROUP = 20  # individuals that make a group, at least
 _MOST_GROUPS = 10
@@ -87,12 +88,16 @@ class Quality:
     whole: Check | None
     backtest: Backtest | None
     runs: tuple[dict[str, Any], ...]  # of the validation
+    trained_on: str | None  # a sentence on individuals that were trained on
 
     @classmethod
     def of(cls, model: Any, fleet: Fleet, horizon: float, level: float) -> Quality:
         """Measure by out-of-fold predictions if the individuals are those of training."""
         theta, rows = None, np.arange(len(fleet))
-        source: Source = "unknown" if model.out_of_fold_coefficients_ is None else "new"
+        source: Source = "new" if hasattr(model, "fingerprint_") else "unknown"
+        trained_on = tell_trained_on(model, fleet.y, fleet.features)
+        if trained_on is not None:
+            source = "in_sample"
         if is_training_data(model, fleet):
             source, theta = "out_of_fold", model.out_of_fold_coefficients_
             rows = np.flatnonzero(~np.isnan(theta[:, 0]))
@@ -103,6 +108,7 @@ class Quality:
             _check_whole(model, fleet, theta, rows),
             _look_back(model, fleet, theta, rows, horizon, level),
             tuple(model.validation_results_),
+            trained_on if source == "in_sample" else None,
         )
 
 

@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from boostr.data._indexing import count_of
 from boostr.metrics import CalibrationTable
 from boostr.plotting._style import CYCLE, GREY
 from boostr.report._encode import as_list
@@ -62,7 +63,7 @@ def _compare(table: CalibrationTable, label: str, place: int) -> Figure:
             "thickness": 1.2,
         },
         "marker": {"color": CYCLE[place], "size": 8, "symbol": place},
-        "text": [f"{n:,} individuals" for n in table.n[is_known]],
+        "text": [count_of(n, "individual", ",") for n in table.n[is_known].tolist()],
         "hovertemplate": "expected %{x:.3g}, observed %{y:.3g}<br>%{text}<extra></extra>",
     }
 
@@ -133,12 +134,13 @@ def draw_validation(quality: Quality) -> Figure:
                     "width": 2 if is_used else 1,
                     "dash": DASHES[place % len(DASHES)] if is_used else "solid",
                 },
-                "hovertemplate": "%{x} trees: %{y:.5g}<extra></extra>",
+                "text": [count_of(n, "tree") for n in (kept + 1).tolist()],
+                "hovertemplate": "%{text}: %{y:.5g}<extra></extra>",
             }
         )
     return make_figure(
         data,
         400,
         xaxis={"title": {"text": "Trees"}},
-        yaxis={"title": {"text": "Held-out loss per individual"}},
+        yaxis={"title": {"text": "Error on held-out individuals"}},
     )

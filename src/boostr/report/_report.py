@@ -8,6 +8,7 @@ from typing import Any
 
 import boostr
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
+from boostr.inspection._model import find_unused_plan, warn_of_unused
 from boostr.io._atomic import check_output, write_atomically
 from boostr.report._content import collect
 from boostr.report._page import render
@@ -95,6 +96,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     """
     target = Path(path)
     check_output(target, "The report")
+    warn_of_unused(find_unused_plan(model, future), "sensor")
     content = collect(
         model,
         X,

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from statistics import NormalDist
 
+from boostr.data._indexing import count_of
 from boostr.report._content import Content
+from boostr.report._data_checks import list_names
 from boostr.report._quality import Backtest, Check, Quality, list_checks
 
 __all__ = ["Words", "write_words"]
 
+_OFF = 0.05  # from which a level is off
+_CLEARLY = NormalDist().inv_cdf(0.995)  # standard errors that are no chance
 _KNOWN = 1.0  # standard error of a slope that says something
 _SOURCES = {
     "out_of_fold": "These are the individuals that the model was trained on. Each of {n} "
     "is predicted by the models of the folds that have not seen it (out-of-fold), so that "
     "nothing here was learned by heart.",
+    "in_sample": '{trained_on} Train with validation="cv" and make the report on the same '
+    "individuals in the same order, or give it a back-test, to know how good the model is.",
     "new": "These are not the individuals of training, or not with the same histories; {n} "
-    "are compared. Where some of them were in training after all, the model looks better "
-    "here than it is.",
-    "unknown": "The model was trained without validation. If {n} of these individuals, or "
-    "some of them, are those of training, it looks better here than it is: train with "
-    'validation="cv" to know.',
+    "are compared.",
+    "unknown": "The file of the model does not tell whom it was trained on. If these {n} "
+    "individuals were among them, it looks better here than it is: train it anew to know.",
+}
+
+
+_CHECKS = {
+    True: "Forecasts of the last part of the follow-up, from what was known before it, as "
+    "on this page.",
+    False: "Predictions of the whole follow-up by features and sensors alone.",
 }
 
 
@@ -30,7 +42,8 @@ class Words:
 
     title: str
     made: str
-    tiles: tuple[tuple[str, str, str], ...]
+    tiles: tuple[tuple[str, str, str, str], ...]  # name, value, note and tip
+    doubt: str  # of the headline; empty where the checks below agree with it
     id_name: str
     risk: str
     table: str
@@ -39,10 +52,12 @@ class Words:
     mcf: str
     drivers: str
     reasons: str
+    unused: str  # empty where all is used
     swarm: str
     source: str
-    checks: tuple[str, ...]  # columns of the facts
-    facts: tuple[tuple[str, tuple[str, ...]], ...]
+    checks: tuple[tuple[str, str], ...]  # columns of the facts, and their tips
+    counts_events: bool
+    facts: tuple[tuple[str, str, tuple[str, ...]], ...]  # name, tip and values
 
 
 def write_words(content: Content, title: str, version: str) -> Words:
@@ -55,6 +70,7 @@ def write_words(content: Content, title: str, version: str) -> Words:
         title=title,
         made=f"Made by boostr {version} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.",
         tiles=_write_tiles(content, what),
+        doubt=_write_doubt(content, what),
         id_name=name_id(content),
         risk=(
             f"Every individual is forecast from its own present, the end of its follow-up, "
@@ -69,20 +85,31 @@ def write_words(content: Content, title: str, version: str) -> Words:
         ),
         sensors=_write_sensors(content),
         past=(
-            f"{content.n_events:,} events of {n:,} individuals up to the present of each."
+            f"{count_of(content.n_events, 'event', ',')} of "
+            f"{count_of(n, 'individual', ',')} up to the present of each."
         ),
-        mcf=f"Mean cumulative {what} per individual, from those observed at each time.",
+        mcf=(
+            f"Mean cumulative function: {what} per individual up to each time, from those "
+            "observed at it."
+        ),
         drivers=(
-            f"Reasons are exact Shapley values: what each adds to the {what} expected of "
-            f"the average training individual in {ahead}."
+            f"A reason is what a feature or sensor adds to the {what} expected of the "
+            f"average training individual in {ahead} (its Shapley value)."
         ),
-        reasons=f"{others} smaller reasons are left out." if others else "",
+        reasons=_write_others(others),
+        unused=_write_unused(content),
         swarm=(
             "One dot per individual. Colours rank numbers from low to high; categories and "
             "own history are grey."
         ),
-        source=_SOURCES[content.quality.source].format(n=f"{content.quality.n:,}"),
-        checks=tuple(name for name, _ in list_checks(content.quality, content.axis)),
+        source=_SOURCES[content.quality.source].format(
+            n=f"{content.quality.n:,}", trained_on=content.quality.trained_on
+        ),
+        checks=tuple(
+            (name, _CHECKS["with own" in name])
+            for name, _ in list_checks(content.quality, content.axis)
+        ),
+        counts_events=not content.has_costs,
         facts=_write_facts(content, what),
     )
 
@@ -100,23 +127,82 @@ def name_id(content: Content) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _write_tiles(content: Content, what: str) -> tuple[tuple[str, str, str], ...]:
+def _write_tiles(content: Content, what: str) -> tuple[tuple[str, str, str, str], ...]:
     total = content.total
     length = content.axis.length(content.horizon)
     return (
         (
             f"Expected {what}, next {length}",
-            f"{total.expected:,.4g}" if total.expected < 1e4 else f"{total.expected:,.0f}",
+            _tell_total(total.expected),
             f"{total.level:.0%} interval {total.lower:,.0f} to {total.upper:,.0f}",
+            f"Sum over all individuals; the {what} to come lie in the interval with a "
+            f"probability of {total.level:.0%}.",
         ),
         (
             "More likely than not to have an event",
             f"{content.n_likely:,}",
-            f"of {content.n_individuals:,} individuals",
+            f"of {count_of(content.n_individuals, 'individual', ',')}",
+            f"Individuals with a probability of at least one half in the next {length}.",
         ),
-        (f"{what.capitalize()} so far", f"{content.so_far:,.0f}", ""),
-        ("Data warnings", f"{len(content.warnings)}", "listed at the end"),
+        (
+            f"{what.capitalize()} so far",
+            f"{content.so_far:,.0f}",
+            "",
+            f"{what.capitalize()} of all individuals up to the present of each.",
+        ),
+        (
+            "Data warnings",
+            f"{len(content.warnings)}",
+            "listed at the end",
+            "What in the data makes forecasts worse than they look.",
+        ),
     )
+
+
+def _tell_total(total: float) -> str:
+    return f"{total:,.4g}" if total < 1e4 else f"{total:,.0f}"
+
+
+def _write_doubt(content: Content, what: str) -> str:
+    """Say if the look back contradicts the level of the forecast, and what to do."""
+    checks = list_checks(content.quality, content.axis)
+    label, check = checks[0] if checks else ("", None)
+    slope = None if check is None else check.slope
+    if slope is None:
+        return ""
+    off = slope.ratio - 1.0
+    if abs(off) < max(_OFF, _CLEARLY * slope.ratio_error):
+        return ""
+    more, low = ("more", "low") if off > 0.0 else ("fewer", "high")
+    total = content.total
+    return (
+        f"This forecast may be too {low}. Where it can be checked ({label}), "
+        f"{abs(off):.0%} {more} {what} were observed than expected: {slope.ratio:.2f} ± "
+        f"{slope.ratio_error:.2f} times as many. If that goes on, "
+        f"{_tell_total(slope.ratio * total.expected)} {what} are to come in place of "
+        f"{_tell_total(total.expected)}, and the intervals are too {low} as well. What to "
+        "do: train the model anew on all histories up to now; look for what has changed "
+        "and is not among the features; compare forecasts at past dates (boostr backtest)."
+    )
+
+
+def _write_others(n: int) -> str:
+    if not n:
+        return ""
+    return f"{count_of(n, 'smaller reason', ',')} {'is' if n == 1 else 'are'} left out."
+
+
+def _write_unused(content: Content) -> str:
+    """Name what the model does not use, so that nobody expects it to matter."""
+    features, sensors = content.drivers.unused
+    parts = [
+        f"{noun}: {list_names(names)}"
+        for noun, names in (("features", features), ("sensors", sensors))
+        if names
+    ]
+    if not parts:
+        return ""
+    return f"Not used by the model ({'; '.join(parts)}): other values change no forecast."
 
 
 def _write_sensors(content: Content) -> str:
@@ -129,8 +215,10 @@ def _write_sensors(content: Content) -> str:
     return f"{which} sensors, as they stood at {n_points} times from entry to now."
 
 
-def _write_facts(content: Content, what: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return measures by name, one value per column of the table."""
+def _write_facts(
+    content: Content, what: str
+) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return measures with names and tips, and one value per column of the table."""
     quality = content.quality
     columns = []
     if quality.backtest is not None:
@@ -140,19 +228,35 @@ def _write_facts(content: Content, what: str) -> tuple[tuple[str, tuple[str, ...
     if quality.whole is not None:
         columns.append(_tell_whole(quality) | _tell_check(quality.whole))
     names = {
-        "n": "Individuals",
-        "expected": f"{what.capitalize()} expected",
-        "observed": f"{what.capitalize()} observed",
-        "covered": f"{content.level:.0%} intervals that held",
-        "ratio": "Observed over expected",
-        "slope": "Calibration slope (1 at best)",
-        "top": f"Share of the {what} of the top tenth",
+        "n": ("Individuals", "How many individuals are compared."),
+        "expected": (f"{what.capitalize()} expected", "Sum over these individuals."),
+        "observed": (f"{what.capitalize()} observed", "What came, of the same ones."),
+        "covered": (
+            f"{content.level:.0%} intervals that held",
+            f"Share of individuals whose {what} lie in their interval; "
+            f"{content.level:.0%} or a little more at best.",
+        ),
+        "ratio": (
+            "Observed over expected (1 at best)",
+            "With its standard error; above 1 the model expects too little, below 1 too "
+            "much.",
+        ),
+        "slope": (
+            "Calibration slope (1 at best)",
+            "With its standard error; below 1 individuals differ less than the model "
+            "says, above 1 more.",
+        ),
+        "top": (
+            f"{what.capitalize()} of the riskiest tenth",
+            f"Share of all {what} that fell to the tenth of individuals with the highest "
+            "predictions; 10% by chance.",
+        ),
     }
     if not columns:
         return ()
     return tuple(
-        (label, tuple(column.get(name, "-") for column in columns))
-        for name, label in names.items()
+        (label, tip, tuple(column.get(name, "-") for column in columns))
+        for name, (label, tip) in names.items()
     )
 
 

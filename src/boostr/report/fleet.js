@@ -28,6 +28,7 @@
   const curves = unpackAll(data.curves);
   const events = unpackAll(data.events);
   const reasons = unpackAll(data.reasons);
+  const origins = data.origins ? unpack(data.origins) : null;
   const sensors = data.sensors ? data.sensors.values.map(unpack) : [];
   const nReasons = n ? reasons.index.length / n : 0;
 
@@ -47,6 +48,16 @@
     return value.toLocaleString("en", { maximumFractionDigits: Math.max(decimals, 0) });
   }
 
+  // The same decimals for all numbers of a column, as many as suit the largest.
+  function inColumn(values) {
+    const top = values.reduce((most, value) => Math.max(most, value), 0);
+    const decimals = top >= 1000 ? 0 : top >= 100 ? 1 : top >= 1 ? 2 : 3;
+    const least = 10 ** -decimals, shape = { minimumFractionDigits: decimals,
+                                             maximumFractionDigits: decimals };
+    return (i) => (values[i] > 0 && values[i] < least / 2
+      ? `< ${least}` : values[i].toLocaleString("en", shape));
+  }
+
   const percent = (share) =>
     share > 0.995 ? "> 99%"
     : share > 0 && share < 0.005 ? "< 1%" : `${Math.round(100 * share)}%`;
@@ -54,14 +65,17 @@
     meta.origin === null ? time
     : Math.round((meta.origin + time * meta.milliseconds) / 1000) * 1000;
 
-  function moment(time) {
-    if (meta.origin === null) return number(time, 4);
-    const text = new Date(place(time)).toISOString();
+  const hasDates = meta.milliseconds !== null;
+  const LAST_DATE = Date.UTC(9999, 11, 31);
+
+  function moment(i, time) {
+    if (!hasDates) return number(time, 4);
+    const date = (origins ? origins[i] : meta.origin) + time * meta.milliseconds;
+    if (!(Math.abs(date) < LAST_DATE)) return "–";
+    const text = new Date(Math.round(date / 1000) * 1000).toISOString();
     return text.slice(11, 19) === "00:00:00" || meta.milliseconds >= 86400000
       ? text.slice(0, 10) : text.slice(0, 16).replace("T", " ");
   }
-
-  const wait = (time) => number(time, 3);
 
   // ---- table ---------------------------------------------------------------------------
 
@@ -72,29 +86,65 @@
   };
   const whole = (value) => (Number.isInteger(Math.fround(value)) ? String(value) : number(value));
   const byNumber = (values) => (a, b) => values[a] - values[b];
+  const unit = ` ${meta.unit ?? "units of time"}`;
+  const countOf = (value, show = whole) =>
+    `${show(value)} ${meta.what === "events" && show(value) === "1" ? "event" : meta.what}`;
+  const unbroken = (date) => date.replaceAll("-", "\u2011"); // not broken at the end of a line
   const inUnit = meta.unit ? ` (${meta.unit})` : "";
   const window_ = `next ${meta.length}`;
+  const atNext = (i) => moment(i, risk.now[i] + risk.next_event[i]);
+  const nowOf = (i) => (origins ? origins[i] / meta.milliseconds : 0) + risk.now[i];
+  const waitOf = (i) => (hasDates ? nowOf(i) : 0) + risk.next_event[i];
+  const figure = (value) => (Number.isFinite(value) ? +value.toPrecision(6) : "");
+  // Every column has a tip that explains it, and one or more columns in the CSV file.
   const columns = [
-    { name: "id", title: meta.idName, text: (i) => cut(ids[i]),
+    { name: "id", title: meta.idName, tip: "A click on a row shows its curve and reasons.",
+      text: (i) => cut(ids[i]), csv: [[meta.idName, (i) => ids[i]]],
       compare: (a, b) => collator.compare(ids[a], ids[b]) },
-    { name: "now", title: meta.origin === null ? `Now${inUnit}` : "Now", minor: true,
-      number: true, text: (i) => moment(risk.now[i]), compare: byNumber(risk.now) },
+    { name: "now", title: hasDates ? "Now" : `Now${inUnit}`, minor: true, number: true,
+      tip: "End of its follow-up: the forecast begins here.",
+      text: (i) => moment(i, risk.now[i]),
+      csv: [[hasDates ? "Now" : `Now${inUnit}`,
+             (i) => (hasDates ? moment(i, risk.now[i]) : figure(risk.now[i]))]],
+      compare: (a, b) => nowOf(a) - nowOf(b) },
     { name: "so_far", title: `${meta.What} so far`, number: true, minor: true,
-      text: (i) => whole(risk.so_far[i]), compare: byNumber(risk.so_far) },
+      tip: `${meta.What} that were seen up to now.`,
+      text: (i) => whole(risk.so_far[i]),
+      csv: [[`${meta.What} so far`, (i) => figure(risk.so_far[i])]],
+      compare: byNumber(risk.so_far) },
     { name: "expected", title: "Expected", number: true, bar: true,
-      text: (i) => number(risk.expected[i]), compare: byNumber(risk.expected) },
+      tip: `How many ${meta.what} it will have on average in the ${window_}.`,
+      text: inColumn(risk.expected),
+      csv: [[`Expected ${meta.what}, ${window_}`, (i) => figure(risk.expected[i])]],
+      compare: byNumber(risk.expected) },
     { name: "interval", title: `${meta.level} interval`, number: true,
+      tip: `The ${meta.what} of the ${window_} lie in it with a probability of ${meta.level}.`,
       text: (i) => `${whole(risk.lower[i])} – ${whole(risk.upper[i])}`,
+      csv: [[`${meta.level} interval, lower`, (i) => figure(risk.lower[i])],
+            [`${meta.level} interval, upper`, (i) => figure(risk.upper[i])]],
       compare: (a, b) => risk.upper[a] - risk.upper[b] || risk.lower[a] - risk.lower[b] },
     { name: "probability", title: "Any event", number: true,
-      text: (i) => percent(risk.probability[i]), compare: byNumber(risk.probability) },
-    { name: "next_event", title: `Next event${inUnit}`, number: true, minor: true,
-      text: (i) => wait(risk.next_event[i]),
-      compare: (a, b) => (risk.next_event[a] === risk.next_event[b] ? 0
-        : risk.next_event[a] - risk.next_event[b]) },
+      tip: `Probability of at least one event in the ${window_}.`,
+      text: (i) => percent(risk.probability[i]),
+      csv: [["Probability of any event", (i) => figure(risk.probability[i])]],
+      compare: byNumber(risk.probability) },
+    { name: "next_event", title: hasDates ? "Next event by" : `Next event${inUnit}`,
+      number: true, minor: true,
+      tip: `${hasDates ? "Date" : "Time from now"} by which it has had its next event with a`
+        + " probability of one half; – or ∞ if that is never so.",
+      text: (i) => (hasDates ? atNext(i) : number(risk.next_event[i])),
+      csv: [[`Next event${inUnit}`, (i) => figure(risk.next_event[i])],
+            ...(hasDates ? [["Next event by", (i) => atNext(i).replace("–", "")]] : [])],
+      compare: (a, b) => (waitOf(a) === waitOf(b) ? 0 : waitOf(a) - waitOf(b)) },
     { name: "frailty", title: "Own history", number: true, minor: true,
-      text: (i) => `× ${risk.frailty[i].toFixed(2)}`, compare: byNumber(risk.frailty) },
-    { name: "reason", title: "Main reason", text: (i) => cut(mainReason(i), 22),
+      tip: "So many times the events of individuals with the same features are expected of it,"
+        + " because of what it did so far.",
+      text: (i) => `× ${risk.frailty[i].toFixed(2)}`,
+      csv: [["Own history, factor", (i) => figure(risk.frailty[i])]],
+      compare: byNumber(risk.frailty) },
+    { name: "reason", title: "Main reason",
+      tip: "What moves its expected number most, away from that of the average individual.",
+      text: (i) => cut(mainReason(i), 22), csv: [["Main reason", mainReason]],
       compare: (a, b) => collator.compare(mainReason(a), mainReason(b)) },
   ];
 
@@ -125,6 +175,7 @@
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = column.title;
+      button.title = `${column.tip} A click sorts.`;
       button.addEventListener("click", () => {
         state.down = state.sort === column.name ? !state.down : Boolean(column.number);
         state.sort = column.name;
@@ -154,6 +205,29 @@
       row.append(cell);
     }
     return row;
+  }
+
+  // Spreadsheets take texts that begin like this for formulas, and run them.
+  const FORMULA = /^[\t\r]|^\s*[=+\-@]/;
+  const quote = (text) =>
+    `"${(FORMULA.test(text) ? "'" + text : text).replaceAll('"', '""')}"`;
+
+  function makeCsv() {
+    const fields = columns.flatMap((column) => column.csv);
+    const lines = [fields.map(([name]) => quote(name)).join(",")];
+    for (const i of state.rows) {
+      lines.push(fields.map(([, read]) => read(i))
+        .map((value) => (typeof value === "number" ? value : quote(value))).join(","));
+    }
+    return "\ufeff" + lines.join("\r\n") + "\r\n"; // the mark tells spreadsheets it is UTF-8
+  }
+
+  function saveCsv() {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([makeCsv()], { type: "text/csv" }));
+    link.download = `${meta.title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
   function show() {
@@ -262,10 +336,12 @@
     }, 320);
   }
 
-  function nameReason(k, value) {
+  function nameReason(place) {
+    const k = reasons.index[place], value = reasons.value[place];
     const name = plain(data.reasonNames[k]);
-    const known = data.reasonCategories[k];
+    const known = data.reasonCategories[k], unlearned = data.unlearned[place];
     if (k >= data.nValued) return name;
+    if (unlearned !== undefined) return `${name} = ${plain(unlearned)}`;
     if (Number.isNaN(value)) return `${name} unknown`;
     return `${name} = ${known ? plain(known[value]) : number(value)}`;
   }
@@ -277,7 +353,7 @@
     let rest = reasons.rest[i];
     for (let k = i * nReasons; k < (i + 1) * nReasons; k++) {
       if (Math.abs(reasons.amount[k]) <= least) rest += reasons.amount[k];
-      else bars.push([nameReason(reasons.index[k], reasons.value[k]), reasons.amount[k]]);
+      else bars.push([nameReason(k), reasons.amount[k]]);
     }
     if (Math.abs(rest) > least) bars.push(["all others", rest]);
     byId("individual-sentence").textContent = data.sentences[i] + ".";
@@ -343,11 +419,14 @@
     byId("individual").dataset.row = i;
     byId("individual-title").textContent = `${meta.idName} ${ids[i]}`;
     byId("individual-facts").textContent =
-      `${number(risk.expected[i])} ${meta.what} expected in the ${window_}`
+      `${countOf(risk.expected[i], number)} expected in the ${window_}`
       + ` (${meta.level} interval ${whole(risk.lower[i])} to ${whole(risk.upper[i])}),`
-      + ` ${percent(risk.probability[i])} probability of at least one event;`
-      + ` ${whole(risk.so_far[i])} ${meta.what} up to now, ${moment(risk.now[i])}`
-      + `${meta.origin === null && meta.unit ? " " + meta.unit : ""}.`;
+      + ` ${percent(risk.probability[i])} probability of at least one event`
+      + (Number.isFinite(risk.next_event[i])
+        ? `, the next one within ${number(risk.next_event[i])}${unit}`
+          + `${hasDates ? ` (by ${unbroken(atNext(i))})` : ""} with a probability of one half` : "")
+      + `; ${countOf(risk.so_far[i])} up to now, ${unbroken(moment(i, risk.now[i]))}`
+      + `${hasDates ? "" : unit}.`;
     drawCurve(i);
     drawReasons(i);
     drawSensors(i);
@@ -379,6 +458,7 @@
       event.preventDefault();
       open(Number(rowOf(event).dataset.row), true);
     });
+    byId("csv").addEventListener("click", saveCsv);
     window.addEventListener("beforeprint", () => {
       for (const name of Object.keys(figures)) drawFigure(name);
       for (const plot of document.querySelectorAll(".js-plotly-plot")) Plotly.Plots.resize(plot);

@@ -15,6 +15,7 @@ from boostr._engine.penalty import reprice
 from boostr._engine.tree import LeafProblem
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data._fingerprint import Fingerprint
 from boostr.estimators import BoostR
 from boostr.estimators._finish import finish_fit
 from boostr.estimators._learning import Pace, learn_trees
@@ -104,6 +105,7 @@ def fit_on_part(
         judge=TermJudge.of(params, data, mapper, n_threads),
     )
     results = describe_results(prepared.plan, data.sample(POOL), mapper, trained, cohort)
+    results["fingerprint_"] = Fingerprint.of(data.events, data.features)  # the plan has all
     for name, value in {**shared.learned, **results}.items():
         setattr(model, name, value)
     theta = data.spread(trained.out_of_fold)

@@ -1,0 +1,145 @@
+"""Marks by which a model knows the individuals that it was trained on again."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.data._container import EventContainer
+from boostr.exceptions import InSampleWarning
+
+__all__ = ["Fingerprint", "tell_trained_on", "warn_if_trained_on"]
+
+Marks = NDArray[np.uint64]
+
+_MOST = 8192  # marks that are kept: 64 kB
+_BLOCK = 8192  # ids that are read at once
+_FEWEST = 2  # individuals that are known again
+_COINCIDENCE = 0.05  # share of individuals who may look like others by chance
+_HINT = (
+    "evaluate on individuals that `fit` has not seen; cross_val_score, BoostRSearch and "
+    "boostr.backtest do so."
+)
+_FNV_BASIS, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprint:
+    """The smallest marks of training individuals, all of them where these are few.
+
+    The mark of an individual is a hash of its history, and of its id or, where there are
+    no ids, of its features. Those without events have none: their histories are alike.
+    """
+
+    marks: Marks  # (m,) ascending
+    is_whole: bool  # whether no mark was left out
+
+    @classmethod
+    def of(cls, events: EventContainer, features: FloatArray | None) -> Fingerprint:
+        """Mark individuals; features are for those without ids."""
+        return cls._keep(np.unique(_mark(events, features)), is_whole=True)
+
+    @classmethod
+    def _keep(cls, marks: Marks, *, is_whole: bool) -> Fingerprint:
+        return cls(marks[:_MOST], is_whole and len(marks) <= _MOST)
+
+    def join(self, other: Fingerprint) -> Fingerprint:
+        """Return the fingerprint of both."""
+        both = np.union1d(self.marks, other.marks)
+        return self._keep(both, is_whole=self.is_whole and other.is_whole)
+
+    def share_known(self, events: EventContainer, features: FloatArray | None) -> float:
+        """Return the share of individuals that were trained on, 0 if it may be chance."""
+        marks = _mark(events, features)
+        if not self.is_whole:
+            marks = marks[marks <= self.marks[-1]]
+        n_known = int(np.isin(marks, self.marks).sum())
+        is_chance = n_known < _FEWEST or n_known <= _COINCIDENCE * len(marks)
+        return 0.0 if is_chance else n_known / len(marks)
+
+
+def tell_trained_on(
+    model: Any, events: EventContainer, features: FloatArray | None
+) -> str | None:
+    """Return a sentence on individuals that a model was trained on, if it was on any.
+
+    Models without a fingerprint, such as baselines and early model files, cannot tell.
+    """
+    fingerprint: Fingerprint | None = getattr(model, "fingerprint_", None)
+    share = 0.0 if fingerprint is None else fingerprint.share_known(events, features)
+    if share == 0.0:
+        return None
+    n = len(events)
+    who = "These" if share == 1.0 else f"About {round(share * n):,} of these"
+    return (
+        f"{who} {n:,} individuals were trained on: figures are in-sample, and better than "
+        "those of new individuals."
+    )
+
+
+def warn_if_trained_on(
+    model: Any, events: EventContainer, features: FloatArray | None, stacklevel: int = 3
+) -> None:
+    """Warn of figures on individuals that a model was trained on."""
+    told = tell_trained_on(model, events, features)
+    if told is not None:
+        warnings.warn(f"{told}\n\nHint: {_HINT}", InSampleWarning, stacklevel=stacklevel)
+
+
+def _mark(events: EventContainer, features: FloatArray | None) -> Marks:
+    """Return the marks of individuals that have events."""
+    marks = _hash_ids(events.ids) if events.has_ids else _hash_features(events, features)
+    offsets = events.window_offsets
+    marks = _mix(marks + _sum_up(_mix(_bits(events.window_start)), offsets))
+    marks = _mix(marks + _sum_up(_mix(_bits(events.window_stop)), offsets))
+    marks = _mix(marks + _sum_up(_mix(_bits(events.times)), events.event_offsets))
+    return marks[np.diff(events.event_offsets) > 0]
+
+
+def _hash_ids(ids: AnyArray) -> Marks:
+    """Return the FNV-1a hash of the text of every id."""
+    marks = np.full(len(ids), _FNV_BASIS, dtype=np.uint64)
+    for first in range(0, len(ids), _BLOCK):
+        part = marks[first : first + _BLOCK]
+        texts = np.array([str(one) for one in ids[first : first + _BLOCK].tolist()])
+        letters = texts.view(np.uint32).reshape(len(texts), -1)
+        for letter in letters.T.astype(np.uint64):
+            hashed = (part ^ letter) * np.uint64(_FNV_PRIME)
+            part[:] = np.where(letter > 0, hashed, part)  # short texts end in zeros
+    return marks
+
+
+def _hash_features(events: EventContainer, features: FloatArray | None) -> Marks:
+    """Return a hash of every row, the same where rounding differs in the last digits."""
+    marks = np.zeros(len(events), dtype=np.uint64)
+    if features is not None:
+        with np.errstate(over="ignore"):  # too large for fewer digits
+            rounded = features.astype(np.float32).astype(np.float64)
+        for column in rounded.T:
+            marks = _mix(marks + _bits(column))
+    return marks
+
+
+def _bits(numbers: FloatArray) -> Marks:
+    """Return numbers as they are stored, with one zero and one NaN."""
+    known = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
+    return np.ascontiguousarray(known, dtype=np.float64).view(np.uint64)
+
+
+def _mix(values: Marks) -> Marks:
+    """Return numbers in which every digit depends on all digits (SplitMix64)."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(values ^ (values >> np.uint64(31)))
+
+
+def _sum_up(values: Marks, offsets: OffsetArray) -> Marks:
+    """Return the sums over the entries of every individual, modulo 2**64."""
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
+    return np.asarray(total[offsets[1:]] - total[offsets[:-1]])

@@ -1,0 +1,67 @@
+"""Varying what a model does not use changes nothing, and is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from boostr import BoostR
+from boostr.exceptions import UnusedInputWarning
+from boostr.inspection import partial_dependence, sensor_effect
+from boostr.inspection._importance import _leave_out
+from boostr.inspection._model import find_sensor, unused_features, unused_sensors
+from boostr.simulate import dataset_a, wells
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return wells(n=60, n_sensors=3, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def model(fleet):
+    """Return a model whose third sensor has no part in any leaf."""
+    settings = {"n_estimators": 3, "validation": None, "sensor_penalty": "ridge"}
+    whole = BoostR(**settings, random_state=0).fit(fleet.X, fleet.y, fleet.Z)
+    assert unused_sensors(whole) == ()
+    return _leave_out(whole, find_sensor(whole, "sensor3").terms)
+
+
+def plan(fleet, name, value):
+    future = fleet.Z.select([name])
+    return future._with(
+        times=future.times + fleet.y.end.max(), values=np.full_like(future.values, value)
+    )
+
+
+def test_a_plan_for_an_unused_sensor_changes_nothing_and_is_said(model, fleet):
+    assert unused_sensors(model) == ("sensor3",)
+    asked = (fleet.X, fleet.y, 20.0, fleet.Z)
+    plain = model.forecast_fleet(*asked)
+    with pytest.warns(UnusedInputWarning, match="does not use the sensor 'sensor3'"):
+        assert model.forecast_fleet(*asked, plan(fleet, "sensor3", 0.5)) == plain
+    with pytest.warns(UnusedInputWarning, match="sensor_importance") as caught:
+        model.forecast(*asked, plan(fleet, "sensor3", 0.5))
+    assert caught[0].filename == __file__
+
+
+def test_a_plan_for_a_used_sensor_is_silent(model, fleet):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.forecast(fleet.X, fleet.y, 20.0, fleet.Z, plan(fleet, "sensor1", 0.5))
+
+
+def test_the_effect_of_an_unused_sensor_is_zero_and_is_said(model, fleet):
+    with pytest.warns(UnusedInputWarning, match="'sensor3': other values change nothing"):
+        effect = sensor_effect(model, fleet.X, "sensor3")
+    assert not effect.mean.any()
+
+
+def test_curves_over_an_unused_feature_are_flat_and_it_is_said():
+    fleet = dataset_a(n=80, random_state=1)
+    X = np.column_stack([fleet.X, np.zeros(80)])
+    model = BoostR(n_estimators=3, validation=None, random_state=0).fit(X, fleet.y)
+    assert unused_features(model) == ("x2",)
+    with pytest.warns(UnusedInputWarning, match="does not use the feature 'x2'"):
+        curves = partial_dependence(model, X + np.arange(80)[:, None], "x2", n_grid=3)
+    assert np.ptp(curves.average, axis=0).max() == 0.0
