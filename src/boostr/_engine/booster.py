@@ -49,7 +49,7 @@ class Booster:
         self._layout = layout
         self._problem = problem
         self._params = params
-        self._n_threads = n_threads
+        self._growth = replace(params.growth, n_threads=n_threads)
         self._rng = np.random.default_rng(params.seed)
         everything = np.arange(layout.n_features, dtype=np.int32)
         self._all_features = everything if columns is None else columns
@@ -95,12 +95,11 @@ class Booster:
 
     def _grow(self, rows: int, columns: IndexArray, seed: int) -> Tree:
         is_mean = self._is_at_mean
-        growth = replace(self._params.growth, n_threads=self._n_threads)
         self.trainees.start(1.0 if is_mean else self._params.subsample, rows)
         tree = grow_tree(
             self.trainees,
             self._problem,
-            replace(growth, max_leaves=1) if is_mean else growth,
+            replace(self._growth, max_leaves=1) if is_mean else self._growth,
             self._layout.n_values,
             self._layout.is_categorical,
             columns,

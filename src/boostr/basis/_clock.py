@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ _N_ROUNDS = 3  # of balancing what is expected and what came
 _N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
 _STEPS = (0.5, 2.0)  # factors of one round
 ROUNDING = 1e-9  # of times
+_N_REMEMBERED = 32  # clocks whose curves are not made again
 _STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
 _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
@@ -160,7 +162,7 @@ class OperationalClock:
         slope = np.full(log_time.shape, self.first_slope)
         inside = (log_time >= self.log_times[0]) & (log_time <= self.log_times[-1])
         if len(self.log_times) > 1:
-            derivative = self._interpolate().derivative()
+            derivative = _interpolate(self).derivative()
             slope[inside] = derivative(log_time[inside])
         passed = log_time - self.log_times[-1]
         growth = slope * np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
@@ -185,21 +187,24 @@ class OperationalClock:
         below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
         if len(self.log_times) == 1:
             return np.asarray(below)
-        middle = self._interpolate()(np.maximum(log_time, self.log_times[0]))
+        middle = _interpolate(self)(np.maximum(log_time, self.log_times[0]))
         return np.where(log_time < self.log_times[0], below, middle)
 
-    def _interpolate(self) -> Any:
-        """Return the monotone cubic, which begins and ends with the rates around it."""
-        smooth = scipy.interpolate.PchipInterpolator(self.log_times, self.log_counts)
-        if self.last_rate is None:
-            return smooth
-        slopes = smooth(self.log_times, 1)
-        secants = np.diff(self.log_counts) / np.diff(self.log_times)
-        end = self.end_rate / np.exp(self.log_counts[-1])
-        # Steeper ones might not be monotone.
-        slopes[0] = min(self.first_slope, _STEEPEST_END * secants[0])
-        slopes[-1] = min(end, _STEEPEST_END * secants[-1])
-        return scipy.interpolate.CubicHermiteSpline(self.log_times, self.log_counts, slopes)
+
+@lru_cache(maxsize=_N_REMEMBERED)
+def _interpolate(clock: OperationalClock) -> Any:
+    """Return the monotone cubic, which begins and ends with the rates around it."""
+    times, counts = clock.log_times, clock.log_counts
+    smooth = scipy.interpolate.PchipInterpolator(times, counts)
+    if clock.last_rate is None:
+        return smooth
+    slopes = smooth(times, 1)
+    secants = np.diff(counts) / np.diff(times)
+    end = clock.end_rate / np.exp(counts[-1])
+    # Steeper ones might not be monotone.
+    slopes[0] = min(clock.first_slope, _STEEPEST_END * secants[0])
+    slopes[-1] = min(end, _STEEPEST_END * secants[-1])
+    return scipy.interpolate.CubicHermiteSpline(times, counts, slopes)
 
 
 Clock = CalendarClock | OperationalClock

@@ -81,7 +81,8 @@ class LocalSource:
         """Return the root's sums; what does not change between trees is summed once."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
         # The same features may come as another array, from another process.
-        is_known = self._root.shape == shape and np.array_equal(features, self._used)
+        is_same = features is self._used or np.array_equal(features, self._used)
+        is_known = self._root.shape == shape and is_same
         self._used = features
         n_members = len(self._order)
         if is_known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,13 +31,16 @@ class Tree:
 
     def scaled(self, factor: float) -> Tree:
         """Return the tree with all coefficients multiplied."""
-        return replace(self, nodes=self.nodes._replace(value=self.nodes.value * factor))
+        return self._with_values(self.nodes.value * factor)
 
     def widened(self, term: int, n_terms: int) -> Tree:
         """Return the tree of one term as a tree of all terms."""
         value = np.zeros((len(self.gain), n_terms))
         value[:, term] = self.nodes.value[:, 0]
-        return replace(self, nodes=self.nodes._replace(value=value))
+        return self._with_values(value)
+
+    def _with_values(self, value: FloatArray) -> Tree:
+        return Tree(self.nodes._replace(value=value), self.gain, self.count)
 
 
 def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:
