@@ -127,8 +127,9 @@ def show_forecast(table: Any | None, total: dict[str, Any], ahead: str, top: int
         ]
         title = f"The next {ahead}: first {shown.height} of {table.height}"
         print_table(title, [name.replace("_", " ") for name in names], rows)
-    typer.echo(
+    say(
         f"All {total['n_individuals']} individuals: {total['expected']:.1f} expected in "
         f"{ahead}, between {total['lower']:.0f} and {total['upper']:.0f} with probability "
-        f"{total['level']:g}"
+        f"{total['level']:g}",
+        err=False,
     )
