@@ -3,6 +3,9 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from boostr import _command as _command  # first, for the rest takes its time
+
+# isort: split
 from boostr import basis, datasets, inspection, io, metrics, plotting, simulate, tuning
 from boostr._engine.ensemble import Ensemble
 from boostr.baselines import MeanCumulativeFunction

@@ -1,14 +1,18 @@
+import ctypes
 import os
 import runpy
 import signal
 import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import pytest
 from tests.reproduction.scenes import make_chapter
 
 import boostr
+from boostr import _command
 from boostr.cli import main
 from boostr.exceptions import BoostrError
 from boostr.reproduction import _reproduce
@@ -71,6 +75,65 @@ def test_an_interrupt_that_a_library_made_an_error_of_is_one(run, monkeypatch, t
     result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
     assert result.exit_code == 130
     assert "Stopped." in result.stderr
+
+
+def test_an_interrupt_that_python_cannot_raise_is_one_all_the_same(
+    run, monkeypatch, tmp_path
+):
+    def interrupt(part, work):
+        @ctypes.CFUNCTYPE(None)
+        def load():  # as LLVM calls back while it loads a kernel
+            raise KeyboardInterrupt
+
+        load()
+        for _ in range(500):
+            time.sleep(0.01)
+        return make_chapter(part)
+
+    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
+    assert result.exit_code == 130
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["boostr.exceptions", "numba", "boostr.cli._options"])
+def test_an_interrupt_while_modules_are_imported_has_no_traceback(module):
+    process = start("--help", env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
+    for line in process.stderr:
+        if line.rstrip().endswith(f" {module}"):
+            break
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in rest
+    assert "Stopped." in rest
+
+
+def test_a_program_that_uses_the_package_keeps_its_handler(monkeypatch):
+    usual = signal.getsignal(signal.SIGINT)
+    for script in ("analysis.py", "pytest"):
+        monkeypatch.setattr(sys, "argv", [script])
+        _command._begin()
+        assert signal.getsignal(signal.SIGINT) is usual
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/boostr", "fit"])
+    _command._begin()
+    changed = signal.getsignal(signal.SIGINT)
+    _command.end()
+    assert changed is not usual
+    assert signal.getsignal(signal.SIGINT) is usual
+
+
+@pytest.mark.filterwarnings("always")
+def test_names_in_messages_cannot_steer_the_terminal(run, monkeypatch, tmp_path):
+    def fail(*_arguments, **_options):
+        warnings.warn("id \x1b]0;title\x07", UserWarning, stacklevel=1)
+        raise BoostrError("id \x1b[31mP1\r\u202e\n\nHint: none.")
+
+    monkeypatch.setattr("boostr.cli._fit.read_fleet", fail)
+    result = run("fit", "events.csv", "--out", tmp_path / "x.boostr")
+    assert not set(result.stderr) & set("\x1b\x07\r\u202e")
+    assert "warning: id \\x1b]0;title\\x07" in result.stderr
+    assert "error: id \\x1b[31mP1\\r\\u202e\n\nHint" in result.stderr
 
 
 def test_help_has_an_example_of_every_command(run):

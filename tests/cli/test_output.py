@@ -87,3 +87,23 @@ def test_names_on_the_screen_are_not_taken_for_markup(capsys):
 def test_dates_on_the_screen_are_told_to_the_minute(capsys):
     print_table("Title", ["due"], [(datetime(2024, 4, 26, 4, 45, 13, 330990),)])
     assert " 2024-04-26 04:45 " in capsys.readouterr().out
+
+
+def test_names_on_the_screen_cannot_steer_the_terminal(capsys):
+    print_table("\x1b[1mTitle [red]", ["i\x1bd"], [("\x1b[31mP1\x07",)])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "Title [red]" in shown
+    assert "\\x1b[31mP1\\x07" in shown
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_quoted(tmp_path, capsys):
+    ids = ["=HYPERLINK(1)", "+A1", "-A1", "@x", "-12", "+1.5", "P=1", None]
+    table = pl.DataFrame({"id": ids, "expected": [-1.0] * 8})
+    write_table(table, tmp_path / "table.csv")
+    found = pl.read_csv(tmp_path / "table.csv")
+    assert found["id"].to_list() == [*(f"'{one}" for one in ids[:4]), *ids[4:]]
+    assert found["expected"].to_list() == [-1.0] * 8
+    assert "put ' before 4 texts of `id`" in capsys.readouterr().err
+    write_table(table, tmp_path / "table.parquet")
+    assert pl.read_parquet(tmp_path / "table.parquet").equals(table)

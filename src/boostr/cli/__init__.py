@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
+from boostr import _command
 from boostr._optional import require
 from boostr.exceptions import MissingDependencyError
 
@@ -27,4 +28,6 @@ def main() -> None:
     except MissingDependencyError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
-    importlib.import_module("boostr.cli._app").app()
+    app = importlib.import_module("boostr.cli._app").app
+    _command.end()
+    app()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import importlib
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 import boostr
+from boostr._command import INTERRUPTED
+from boostr.cli._output import say
 from boostr.exceptions import BoostrError
 
 __all__ = ["app"]
@@ -28,7 +32,7 @@ class _Commands(TyperGroup):
     """Turns errors into messages and a status, and warnings into lines."""
 
     def invoke(self, ctx: Any) -> Any:
-        with _messages(), warnings.catch_warnings():
+        with _messages(), _kept_interrupts(), warnings.catch_warnings():
             warnings.showwarning = _warner()
             return super().invoke(ctx)
 
@@ -44,16 +48,40 @@ def _messages() -> Iterator[None]:
         raise
     except BaseException as error:
         if _is_interrupt(error):
-            typer.echo("Stopped.", err=True)
-            raise typer.Exit(code=130) from error
+            say("Stopped.")
+            raise typer.Exit(code=INTERRUPTED) from error
         told = _tell(error)
         if told is None or _TRACEBACK in os.environ:
             raise
-        typer.echo(told[0], err=True)
+        say(told[0])
         raise typer.Exit(code=told[1]) from error
 
 
 _TRACEBACK = "BOOSTR_TRACEBACK"
+_PAUSE = 0.05  # seconds, in which a callback returns
+
+
+@contextmanager
+def _kept_interrupts() -> Iterator[None]:
+    """Interrupt once more what was interrupted where Python cannot raise.
+
+    LLVM calls back into Python while it loads a kernel; an exception there is only shown.
+    """
+    usual = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            usual(unraisable)
+            return
+        again = threading.Timer(_PAUSE, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def _is_interrupt(error: BaseException) -> bool:
@@ -94,7 +122,7 @@ def _warner() -> Any:
     def show(message: Warning | str, *_where: Any, **_more: Any) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            typer.echo(f"warning: {message}", err=True)
+            say(f"warning: {message}")
 
     return show
 

@@ -131,11 +131,12 @@ def show_forecast(
         ]
         title = f"The next {ahead}: first {shown.height} of {table.height}"
         print_table(title, [_name_column(name, unit) for name in names], rows)
-    typer.echo(
+    say(
         f"{count_of(total['n_individuals'], 'individual')} together: "
         f"{total['expected']:.1f} expected in "
         f"{ahead}, between {total['lower']:.0f} and {total['upper']:.0f} with probability "
-        f"{total['level']:g}"
+        f"{total['level']:g}",
+        err=False,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,11 +21,20 @@ __all__ = ["as_records", "check_output", "print_json", "print_table", "say", "wr
 
 TABLES = (".csv", ".json", ".parquet", ".pq")
 _WIDTH = 100  # of tables that do not go to a terminal
+# All but tabs and ends of lines; also marks that turn the direction of writing.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FORMULA = r"^[=+\-@\t\r]"  # how cells begin that a spreadsheet computes
+_NUMBER = r"^[+-]?\d+([.,]\d+)?$"
 
 
-def say(message: str) -> None:
-    """Tell the user something, beside the results."""
-    typer.echo(message, err=True)
+def say(message: str, *, err: bool = True) -> None:
+    """Tell the user something: beside the results, or as one."""
+    typer.echo(_clean(message), err=err)
+
+
+def _clean(text: str) -> str:
+    """Return a text that cannot steer the terminal, whatever names and ids are in it."""
+    return _CONTROL.sub(lambda found: repr(found.group())[1:-1], text)
 
 
 def check_output(path: Path, *, is_table: bool = False) -> None:
@@ -54,11 +64,28 @@ def write_table(table: Any, path: Path) -> None:
     else:
         buffer = io.BytesIO()
         if ending == ".csv":
-            table.write_csv(buffer)
+            _without_formulas(table, path).write_csv(buffer)
         else:
             table.write_parquet(buffer)
         content = buffer.getvalue()
     _atomic.write_atomically(path, content)
+
+
+def _without_formulas(table: Any, path: Path) -> Any:
+    """Return texts with a quote before those that a spreadsheet would compute."""
+    polars = require("polars", extra="cli", feature="Writing tables")
+    texts = table.select(polars.selectors.string()).columns
+    for name in texts:
+        column = table[name]
+        is_formula = column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)
+        if is_formula.any():
+            say(
+                f"{path.name}: put ' before {is_formula.sum()} texts of `{name}` that a "
+                "spreadsheet would compute (.parquet and .json have them as they are)"
+            )
+            quoted = polars.when(is_formula).then("'" + column).otherwise(column)
+            table = table.with_columns(quoted.alias(name))
+    return table
 
 
 def as_records(table: Any) -> list[dict[str, Any]]:
@@ -84,20 +111,21 @@ def print_table(
     every row is a measure of its own.
     """
     console = require("rich.console", extra="cli", feature="A table on the screen")
+    escape = require("rich.markup", extra="cli", feature="A table on the screen").escape
     made = require("rich.table", extra="cli", feature="A table on the screen").Table(
-        title=title, title_justify="left", title_style="bold"
+        title=escape(_clean(title)), title_justify="left", title_style="bold"
     )
     for place, name in enumerate(names):
         is_text = all(isinstance(row[place], str) for row in rows)
-        made.add_column(name, justify="left" if is_text else "right", overflow="fold")
-    escape = require("rich.markup", extra="cli", feature="A table on the screen").escape
+        side: Any = "left" if is_text else "right"
+        made.add_column(escape(_clean(name)), justify=side, overflow="fold")
     of_column = [
         count_decimals([row[place] for row in rows]) for place in range(len(names))
     ]
     for row in rows:
         of_cells = [count_decimals(row)] * len(row) if by_row else of_column
         shown = zip(row, of_cells, strict=True)
-        made.add_row(*(escape(_show(value, decimals)) for value, decimals in shown))
+        made.add_row(*(escape(_clean(_show(value, decimals))) for value, decimals in shown))
     screen = console.Console()
     if not screen.is_terminal:
         screen = console.Console(width=_WIDTH)
