@@ -222,3 +222,32 @@ def test_what_is_no_model_is_refused(run, pumps, tmp_path):
         assert result.exit_code == 2
         assert message in result.stderr
         assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("column", ["site", "country"])
+def test_totals_by_group_are_those_of_the_library(run, pumps, model, tmp_path, column):
+    static = tmp_path / "pumps.csv"
+    table = pl.read_csv(pumps[1]).with_columns(country=pl.col("site").str.to_uppercase())
+    table.write_csv(static)  # of which the model has learned the site alone
+    given = ["forecast", model, pumps[0], "--static", static, "--horizon", 30]
+    result = run(*given, "--by", column, "--json")
+    assert result.exit_code == 0, result.output
+    y = RecurrentEvents.from_long(pl.read_csv(pumps[0]), "pump", "day", "failed")
+    ordered = table.sort("pump")
+    expected = boostr.load(model).forecast_fleet(
+        ordered.drop("pump", "country"), y, horizon=30, by=ordered[column].to_list()
+    )
+    found = json.loads(result.stdout)["groups"]
+    assert [row[column] for row in found] == expected["group"].to_list()
+    for name in ("n_individuals", "expected", "upper"):
+        assert [row[name] for row in found] == pytest.approx(expected[name].to_list())
+    shown = run(*given, "--by", column).stdout
+    assert f"By {column}" in shown
+
+
+def test_groups_must_be_in_the_features(run, pumps, model):
+    given = ["forecast", model, pumps[0], "--horizon", 30, "--by", "owner"]
+    refused = run(*given, "--static", pumps[1])
+    assert refused.exit_code == 2
+    assert "has none called `owner`" in refused.stderr
+    assert "Hint: --static FILE" in run(*given).stderr

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import narwhals as nw
 import typer
 
 from boostr import baselines
 from boostr.cli import _options as options
-from boostr.cli._files import list_names, load_polars, open_table
+from boostr.cli._files import list_names, open_table
 from boostr.cli._fit import make_model, shows_progress
 from boostr.cli._output import (
     as_records,
@@ -18,6 +17,7 @@ from boostr.cli._output import (
     print_json,
     print_table,
     say,
+    to_polars,
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
@@ -174,7 +174,7 @@ def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
 
 def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: bool) -> None:
     """Print the summary; write the table and the picture that were asked for."""
-    table, summary = _as_polars(result.table), _as_polars(result.summary())
+    table, summary = to_polars(result.table), to_polars(result.summary())
     if out is not None:
         write_table(table, out)
         say(f"{count_of(table.height, 'row')} in {out}")
@@ -193,9 +193,3 @@ def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: boo
     ahead = name_length(result.horizon, result.time_unit)
     title = f"{ahead} ahead, as of {count_of(table['date'].n_unique(), 'time')}"
     print_table(title, ["", *by_name], rows, by_row=True)
-
-
-def _as_polars(table: Any) -> Any:
-    frame = nw.from_native(table, eager_only=True)
-    columns = {column.name: column.to_list() for column in frame.iter_columns()}
-    return load_polars().DataFrame(columns)

@@ -17,12 +17,14 @@ from boostr.cli._output import (
     print_json,
     print_table,
     say,
+    to_polars,
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
 from boostr.data._indexing import count_of
 from boostr.data._times import name_length, name_unit
 from boostr.estimators import BoostR
+from boostr.exceptions import InvalidParameterError
 from boostr.io import load
 
 __all__ = ["EXAMPLE", "forecast", "look_ahead", "show_forecast"]
@@ -70,6 +72,10 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
             metavar="FILE", help="Table for the forecasts: .csv, .parquet, .json."
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of --static to sum by, such as site."),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Rows on the screen.")] = 10,
     json: options.Json = False,
 ) -> None:
@@ -77,7 +83,13 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     if out is not None:
         check_output(out, is_table=True)
     fitted = load(model)
-    fleet = read_fleet(replace(files, future=future), Known.of(fitted))
+    if by is not None and files.static is None:
+        raise InvalidParameterError(
+            "--by must be a column of the table of features, but there is none.\n\n"
+            "Hint: --static FILE"
+        )
+    files = replace(files, future=future, by=by)
+    fleet = read_fleet(files, Known.of(fitted))
     asked = {
         "horizon": horizon,
         "level": level,
@@ -86,18 +98,23 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     }
     intervals = "conformal" if conformal else "frailty"
     table, total = look_ahead(fitted, fleet, asked, k=at_least, intervals=intervals)
+    groups = None if by is None else sum_by(fitted, fleet, asked, by)
     if out is not None:
         write_table(table, out)
         say(f"{count_of(table.height, 'forecast')} in {out}")
     length = fitted.horizon_ if horizon is None else horizon
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
+        found |= {} if groups is None else {"groups": as_records(groups)}
         rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
         print_json(found | rest)
         return
     ahead = name_length(length, fleet.y.time_unit)
     unit = fleet.y.time_unit
     show_forecast(table if out is None else None, total, ahead, top, unit)
+    if groups is not None:
+        rows = [[str(label), *rest] for label, *rest in groups.rows()]
+        print_table(f"By {by}", [name.replace("_", " ") for name in groups.columns], rows)
 
 
 def look_ahead(
@@ -112,6 +129,14 @@ def look_ahead(
         | {"id": frame["id"].to_list()}
     )
     return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
+
+
+def sum_by(model: BoostR, fleet: Fleet, asked: dict[str, Any], name: str) -> Any:
+    """Return forecasts of groups of individuals as a table of polars."""
+    both = {**asked, "Z": fleet.Z, "future": fleet.future}
+    labels = fleet.groups.to_list()
+    found = to_polars(model.forecast_fleet(fleet.X, fleet.y, **both, by=labels))
+    return found.rename({"group": name})
 
 
 def show_forecast(

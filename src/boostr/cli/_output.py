@@ -11,13 +11,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import typer
 
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
 from boostr.io import _atomic
 
-__all__ = ["as_records", "check_output", "print_json", "print_table", "say", "write_table"]
+__all__ = [
+    "as_records",
+    "check_output",
+    "print_json",
+    "print_table",
+    "say",
+    "to_polars",
+    "write_table",
+]
 
 TABLES = (".csv", ".json", ".parquet", ".pq")
 _WIDTH = 100  # of tables that do not go to a terminal
@@ -86,6 +95,13 @@ def _without_formulas(table: Any, path: Path) -> Any:
             quoted = polars.when(is_formula).then("'" + column).otherwise(column)
             table = table.with_columns(quoted.alias(name))
     return table
+
+
+def to_polars(table: Any) -> Any:
+    """Return a table of pandas or polars as one of polars."""
+    polars = require("polars", extra="cli", feature="Writing tables")
+    frame = nw.from_native(table, eager_only=True)
+    return polars.DataFrame({one.name: one.to_list() for one in frame.iter_columns()})
 
 
 def as_records(table: Any) -> list[dict[str, Any]]:

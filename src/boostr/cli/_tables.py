@@ -48,6 +48,7 @@ class FleetFiles:
     features: tuple[str, ...] | None = None  # None for all columns
     left_out: tuple[str, ...] = ()  # columns of any table but the events
     skips_unmatched: bool = False  # whether who is not in all tables is left out
+    by: str | None = None  # column of features with groups, which need not be a feature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +103,7 @@ class Fleet:
     Z: Trajectories | SharedSensors | None
     future: Trajectories | None
     reading: Reading
+    groups: Any = None  # one label per individual, if asked for
 
     def add_seasons(self, names: str) -> Fleet:
         """Return the fleet with seasons beside the sensors, as far as they were seen."""
@@ -121,6 +123,7 @@ class Fleet:
             y=self.y[rows] if y is None else y,
             Z=None if self.Z is None else self.Z[rows],
             future=None if self.future is None else self.future[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
 
@@ -154,10 +157,13 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     _check_named(files)
     asked = _find_exposure(files, known)
     X: Any = np.empty((len(histories.y), 0))
-    y, reading = histories.y, histories.reading
-    if files.static is not None and (known is None or known.features or asked):
-        X, exposure = _read_static(files, histories, known, asked)
-        y = y if exposure is None else y.with_exposure(exposure)
+    y, reading, groups = histories.y, histories.reading, None
+    is_needed = known is None or known.features or asked or files.by
+    if files.static is not None and is_needed:
+        X, others = _read_static(files, histories, known, asked)
+        if asked in others:
+            y = y.with_exposure(others[asked].to_numpy())
+        groups = others.get(files.by)
     is_sensor = asked is not None and y.exposure is None
     has_own = known is None or known.sensors != {} or is_sensor
     own, future = (
@@ -174,7 +180,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     if asked is not None:
         reading = reading | {"exposure": asked}
     Z = _merge(_merge(own, shared), season)
-    return Fleet(X=X, y=y, Z=Z, future=future, reading=reading)
+    return Fleet(X=X, y=y, Z=Z, future=future, reading=reading, groups=groups)
 
 
 def _check_named(files: FleetFiles) -> None:
@@ -361,10 +367,10 @@ def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
 
 def _read_static(
     files: FleetFiles, histories: Histories, known: Known | None, exposure: str | None
-) -> tuple[Any, Any]:
+) -> tuple[Any, dict[str | None, Any]]:
     """Return one row of features per individual, in the order of the histories.
 
-    And the column of exposures, if it is there.
+    And the columns of exposures and groups by name, if they are there.
     """
     assert files.static is not None  # noqa: S101 - or nobody asks
     path, file = files.static, open_table(files.static, "features")
@@ -373,7 +379,7 @@ def _read_static(
     names = [name for name in file.names if name not in left_out]
     if files.features is not None:
         names = [name for name in names if name in files.features]
-    extra = [exposure] if exposure is not None and exposure in file.names else []
+    extra = {name for name in (exposure, files.by) if name in file.names and name}
     as_text: list[str] = []
     if known is None:
         say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
@@ -384,6 +390,7 @@ def _read_static(
             f"The table of features must have some beside the id `{id_name}`, but "
             f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
         )
+    _check_groups(files, file)
     table = file.read([id_name, *names, *extra], as_text=[id_name, *as_text])
     table, keys = match_rows(
         table,
@@ -402,11 +409,21 @@ def _read_static(
         )
     polars = load_polars()
     features = [_as_feature(table[name], is_text=name in as_text) for name in names]
-    rows = polars.DataFrame([keys.alias(KEY), *features, *(table[one] for one in extra)])
+    others = [table[name] for name in sorted(extra - {*names})]
+    rows = polars.DataFrame([keys.alias(KEY), *features, *others])
     order = polars.DataFrame({KEY: histories.keys}, schema={KEY: polars.String})
     found = order.join(rows, on=KEY, how="left", maintain_order="left").drop(KEY)
-    X = found.drop(extra) if names else np.empty((len(histories.y), 0))
-    return X, found[extra[0]].to_numpy() if extra else None
+    X = found.select(names) if names else np.empty((len(histories.y), 0))
+    return X, {name: found[name] for name in extra}
+
+
+def _check_groups(files: FleetFiles, file: TableFile) -> None:
+    if files.by is not None and files.by not in file.names:
+        raise InvalidParameterError(
+            f"--by must be a column of --static, but {file.path.name!r} has none called "
+            f"`{files.by}`."
+            f"\n\nHint: it has {list_names(file.names)}."
+        )
 
 
 def _as_feature(column: Any, *, is_text: bool) -> Any:
