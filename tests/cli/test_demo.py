@@ -27,6 +27,8 @@ def test_the_files_are_kept_and_the_commands_that_it_names_work(run, quick, tmp_
     names = {"events.csv", "wells.csv", "sensors.csv", "wells.boostr", "forecast.csv"}
     assert {path.name for path in folder.iterdir()} == names
     assert pl.read_csv(folder / "forecast.csv").height == 20
+    assert "The next 30 days" in result.stdout
+    assert "next event" in result.stdout
     lines = [line for line in result.stdout.splitlines() if line.startswith("  boostr ")]
     commands = [shlex.split(line)[1:] for line in lines]
     named = ["fit", "forecast", "report", "fit", "evaluate"]
@@ -36,7 +38,10 @@ def test_the_files_are_kept_and_the_commands_that_it_names_work(run, quick, tmp_
             continue
         if arguments[0] == "fit":
             arguments += ["--n-estimators", "5", "--validation", "none"]
-        assert run(*arguments).exit_code == 0
+        shown = run(*arguments)
+        assert shown.exit_code == 0
+        if arguments[0] == "forecast":
+            assert "The next 30 days" in shown.stdout
 
 
 def test_without_a_folder_nothing_is_left(run, quick, tmp_path, monkeypatch):

@@ -116,6 +116,27 @@ def test_the_screen_shows_all_figures_with_words(run, model, fresh):
         assert words in result.stdout
 
 
+@pytest.mark.parametrize("given", [[], ["--as-of", 60]])
+def test_histories_that_were_trained_on_are_in_sample(run, model, pumps, fresh, given):
+    told = "warning: These 40 individuals were trained on: figures are in-sample"
+    result = run("evaluate", model, pumps[0], "--static", pumps[1], *given, "--json")
+    assert told in result.stderr
+    assert result.stderr.count("in-sample") == 1
+    assert json.loads(result.stdout)["in_sample"] is True
+    result = run("evaluate", model, fresh[0], "--static", fresh[1], *given, "--json")
+    assert "in-sample" not in result.stderr
+    assert json.loads(result.stdout)["in_sample"] is False
+
+
+def test_forecasts_from_what_was_known_are_not_in_sample(run, pumps, tmp_path):
+    tables = [pumps[0], "--static", pumps[1]]
+    early = tmp_path / "early.boostr"
+    assert run("fit", *tables, "--until", 60, "--out", early, *TINY).exit_code == 0
+    result = run("evaluate", early, *tables, "--as-of", 60)
+    assert result.exit_code == 0, result.output
+    assert "in-sample" not in result.stderr
+
+
 def test_a_horizon_needs_a_time(run, model, fresh):
     result = run("evaluate", model, fresh[0], "--horizon", 30)
     assert result.exit_code == 2

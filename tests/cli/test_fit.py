@@ -147,3 +147,33 @@ def test_a_bad_place_is_refused_before_anything_is_read(run, tmp_path):
     result = run("fit", tmp_path / "nowhere.csv", "--out", tmp_path)
     assert result.exit_code == 2
     assert "it is a folder" in result.stderr
+
+
+def test_sensors_are_listed_beside_the_features(run, pumps, tmp_path):
+    events, static, sensors = pumps
+    tables = [events, "--static", static, "--sensors", sensors, "--unit", "D"]
+    given = [*tables, "--out", tmp_path / "x.boostr", *TINY]
+    result = run("fit", *given, "--set", "sensor_penalty=ridge")
+    assert result.exit_code == 0, result.output
+    assert "effect (events per day)" in result.stdout
+    assert {"torque", "mode", "load"} <= set(result.stdout.split())
+    found = json.loads(run("fit", *given, "--json").stdout)["sensor_importance"]
+    assert set(found) == {"torque", "mode"}
+
+
+@pytest.mark.filterwarnings("default::boostr.exceptions.UnusedInputWarning")
+def test_sensors_that_are_not_used_are_named(run, pumps, tmp_path):
+    events, static, sensors = pumps
+    table = pl.read_csv(sensors).with_columns(torque=0.5)
+    table.write_csv(tmp_path / "s.csv")
+    tables = [events, "--static", static, "--sensors", tmp_path / "s.csv"]
+    model = tmp_path / "x.boostr"
+    settings = [*TINY, "--set", "sensor_penalty=ridge"]
+    result = run("fit", *tables, "--out", model, *settings)
+    assert "Not used by the model: torque" in result.stderr
+    plan = table.select("pump", pl.col("day") + 100.0, torque=pl.lit(0.9))
+    plan.write_csv(tmp_path / "plan.csv")
+    asked = ["--horizon", 20, "--future", tmp_path / "plan.csv"]
+    result = run("forecast", model, *tables, *asked)
+    assert result.exit_code == 0, result.output
+    assert "warning: The model does not use the sensor 'torque'" in result.stderr

@@ -59,6 +59,31 @@ def test_impossible_places_are_refused_beforehand(tmp_path):
         check_output(tmp_path / "x", is_table=True)
 
 
+def print_column(capsys, *values, **options):
+    print_table("t", ["a", "b"], [["x", value] for value in values], **options)
+    lines = capsys.readouterr().out.splitlines()[4:-1]
+    return [line.split("│")[2].strip() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((12.3456, 0.04), ["12.35", "0.04"]),
+        ((0.5, 0.1234), ["0.500", "0.123"]),
+        ((1234.5, 2000.0), ["1,234", "2,000"]),
+        ((123.4, 20.0), ["123.4", "20.0"]),
+        ((3.0, 4.0), ["3", "4"]),
+        ((2.5, float("inf"), None), ["2.50", "∞", "-"]),
+    ],
+)
+def test_numbers_of_a_column_have_the_same_decimals(capsys, values, shown):
+    assert print_column(capsys, *values) == shown
+
+
+def test_measures_in_rows_have_decimals_of_their_own(capsys):
+    assert print_column(capsys, 0.5, 120.0, 12.25, by_row=True) == ["0.500", "120", "12.2"]
+
+
 def test_one_object_is_printed_whatever_types_it_has(capsys):
     print_json(
         {
@@ -81,7 +106,7 @@ def test_names_on_the_screen_are_not_taken_for_markup(capsys):
     shown = capsys.readouterr().out
     assert "[bold]" in shown
     assert "1,234" in shown
-    assert "0.040" in shown
+    assert "0.04" in shown
 
 
 def test_dates_on_the_screen_are_told_to_the_minute(capsys):

@@ -96,7 +96,18 @@ def test_reasons_of_the_same_name_are_kept_apart():
     )
 
 
-@pytest.mark.parametrize("place", [2, -3, 1.0, "W1"])
+def test_a_sentence_is_found_by_id_or_position():
+    explanation = make_explanation()
+    assert explanation.sentence("W1") == explanation.sentence(0) == explanation.sentence(-2)
+    assert explanation.sentence("W2") == explanation.sentence(1)
+
+
+def test_ids_come_before_positions():
+    explanation = make_explanation(ids=np.array([1, 0]))
+    assert [explanation.position(one) for one in (1, 0, -1)] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("place", [2, -3, 1.0, "W3"])
 def test_a_sentence_is_about_one_of_the_individuals(place):
     with pytest.raises(InvalidParameterError, match="position among 2 individuals"):
         make_explanation().sentence(place)

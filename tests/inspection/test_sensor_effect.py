@@ -97,12 +97,14 @@ def test_zero_is_the_average_over_the_training_time(model, fleet):
     assert abs(effect.shares @ effect.mean) < 0.02 * np.ptp(effect.mean)
 
 
+@pytest.mark.filterwarnings("ignore::boostr.exceptions.UnusedInputWarning")
 def test_a_sensor_that_no_leaf_uses_adds_nothing(pumps):
     effect = sensor_effect(pumps.model, pumps.X, "stuck", grid=[1.0, 3.0])
     assert effect.shares is None
     assert not effect.curves.any()
 
 
+@pytest.mark.filterwarnings("ignore::boostr.exceptions.UnusedInputWarning")
 def test_a_constant_sensor_takes_its_grid_from_the_paths(pumps):
     effect = sensor_effect(pumps.model, pumps.X, "stuck", Z=pumps.Z)
     assert_allclose(effect.grid, [3.0])

@@ -33,6 +33,18 @@ def test_line_steps_from_zero_at_the_start_to_the_end_of_observation(result):
     assert_allclose(line.get_ydata(), np.array([0, 2, 4, 6, 9, 9]) / 6.0)
 
 
+def test_the_titles_of_the_axes_are_inside_the_figure_whatever_the_numbers():
+    y = RecurrentEvents.from_lists([[1.0, 2.0], [3.0]], end=9.0, cost=[[1e9, 2e9], [1.0]])
+    ax = plot_mcf(MeanCumulativeFunction().fit(y))
+    ax.ticklabel_format(useOffset=False, style="plain", axis="y")
+    ax.figure.canvas.draw()
+    whole = ax.figure.bbox
+    for axis in (ax.xaxis, ax.yaxis):
+        box = axis.label.get_window_extent()
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+
+
 def test_band_has_the_colour_of_the_line_and_covers_its_limits(result):
     ax = plot_mcf(result)
     (band,) = ax.collections

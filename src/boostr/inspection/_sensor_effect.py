@@ -186,12 +186,12 @@ def sensor_effect(
     """
     fitted = check_model(model)
     found = find_sensor(fitted, sensor)
-    warn_of_unused({found.sensor.name}.intersection(unused_sensors(fitted)), "sensor")
     table, given = split_sensors(X, Z)
     features = read_features(fitted, table)
     weights = check_weights(sample_weight, len(features))
     paths = _apply_layout(fitted, given)
     values = _make_grid(found, grid, check_n_grid(n_grid), paths)
+    warn_of_unused({found.sensor.name}.intersection(unused_sensors(fitted)), "sensor")
     coefficients = sum_trees(fitted, features)[:, found.terms]
     speed = mean_speed(fitted)
     functions = speed * sensor_basis(fitted).functions(found.place, values)

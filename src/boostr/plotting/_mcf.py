@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.baselines import MeanCumulativeFunction
-from boostr.data._times import name_unit
+from boostr.plotting._style import name_time, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +62,7 @@ def plot_mcf(
     >>> ax.get_ylabel()
     'Mean cumulative number of events'
     """
-    pyplot = require("matplotlib.pyplot", extra="plot", feature="plot_mcf")
-    axes: Axes = pyplot.subplots()[1] if ax is None else ax
+    axes: Axes = open_axes(ax, "plot_mcf")
     times = np.concatenate([[result.span_[0]], result.times_, [result.span_[1]]])
     line_options = {"label": label, **(line_kwargs or {})}
     (line,) = axes.step(times, _extend(result.mcf_), where="post", **line_options)
@@ -91,7 +89,6 @@ def _extend(values: FloatArray) -> FloatArray:
 
 
 def _label_axes(axes: Axes, result: MeanCumulativeFunction) -> None:
-    unit = name_unit(result.time_unit_)
     counted = "cost of events" if result.has_costs_ else "number of events"
-    axes.set_xlabel("Time" if unit is None else f"Time ({unit})")
+    axes.set_xlabel(name_time(result.time_unit_))
     axes.set_ylabel(f"Mean cumulative {counted}")

@@ -119,7 +119,7 @@ def list_checks(quality: Quality, axis: TimeAxis) -> list[tuple[str, Check | Non
         window = axis.length(quality.backtest.window)
         checks.append((f"last {window}, with own history", quality.backtest.check))
     if quality.whole is not None:
-        checks.append(("all follow-up, without", quality.whole))
+        checks.append(("all follow-up, without own history", quality.whole))
     return checks
 
 
