@@ -56,6 +56,10 @@ def to(value):
     return lambda _: value
 
 
+def scale(factor):
+    return lambda values: values * factor
+
+
 CASES = [
     (TREES + "left_child", put(1, 0), "must come after it"),
     (TREES + "left_child", put(1, -5), "must come after it"),
@@ -94,6 +98,10 @@ CASES = [
     ("ensemble_.clock.log_times", lambda values: values[::-1], "times of a clock"),
     ("ensemble_.clock.log_counts", lambda values: values[::-1], "counts of a clock"),
     ("ensemble_.clock.log_counts", lambda values: values[1:], "count per knot"),
+    ("ensemble_.clock.log_times", scale(1e-300), "times of a clock"),
+    ("ensemble_.clock.log_times", lambda values: values + 1e3, "must be usual numbers"),
+    ("ensemble_.clock.log_times", lambda values: np.arange(2e4), "1 to 10000 knots"),
+    ("ensemble_.clock.log_counts", scale(1e-320), "counts of a clock"),
     ("ensemble_.clock.last_slope", to(0.0), "last_slope` must be"),
     ("clock_.last_slope", to(2.5), "clock must be the ensemble's"),
     ("encoder_.names", to({"tuple": ["a", "b"]}), "the same features"),
@@ -143,6 +151,9 @@ CASES = [
     (LAW + "paced.pace.begins", lambda values: values[::-1], "Stretches of time must rise"),
     (LAW + "paced.pace.begins", lambda values: values[:-1], "have a factor above 0"),
     (LAW + "paced.pace.factors", put(0, 0.0), "have a factor above 0"),
+    (LAW + "paced.pace.factors", scale(1e-300), "have a factor above 0"),
+    (LAW + "paced.clock.log_times", scale(1e-300), "times of a clock"),
+    (LAW + "shock.errors", lambda values: values + 1e300, "Errors of totals"),
     (LAW + "paced.pace.factors", put(0, np.nan), "factors` must be: float64 array"),
     (LAW + "paced.clock", to(STANDING_CLOCK), "finite, where curves are read"),
 ]
@@ -155,6 +166,7 @@ SCORE_CASES = [
 ]
 STEP_CASES = [
     ("ensemble_.basis.edges", lambda values: values[::-1], "edges of pieces"),
+    ("ensemble_.basis.edges", scale(1e-320), "edges of pieces"),
     ("ensemble_.basis.curves", lambda values: values[:2], "must match edges"),
     ("ensemble_.basis.solver", to(7), "solver` must be: one of"),
 ]
@@ -165,6 +177,7 @@ SENSOR_CASES = [
     (LOAD + "order", to(-1), "order` must be"),
     (LOAD + "knots", lambda values: values[::-1], "must rise between"),
     (LOAD + "knots", put(0, -9.0), "must rise between"),
+    (LOAD + "knots", scale(1e-320), "must rise between"),
     (LOAD + "transform", lambda values: values[1:], "mean per atom"),
     (LOAD + "name", to("mode"), "different names"),
     (LOAD + "name", to("other"), "those of the functions"),
@@ -288,6 +301,45 @@ def test_deep_nesting_is_refused(files):
         code = {"tuple": [code]}
     document["attributes"]["notes_"] = code
     with pytest.raises(InvalidModelFileError, match="nested so deeply"):
+        io.from_bytes(write_file(document, raw))
+
+
+def note(content, code):
+    """Return the file with one more attribute."""
+    document, raw = read_file(content)
+    document["attributes"]["notes_"] = code
+    return write_file(document, raw)
+
+
+LONG_TEXT = {"texts": ["x" * 10**6, *[""] * 1000]}  # 4 GB, if it were an array
+UNEVEN = {"texts": ["x" * 2000, *[""] * 2000]}  # 16 MB
+ALIKE = [number * (2**61 - 1) for number in range(1, 20_001)]  # all have the hash 0
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ({"dict": [[number, 0] for number in ALIKE]}, "that alike"),
+        ([ALIKE[:10], ALIKE[10:30]], "that alike"),
+        (LONG_TEXT, "that uneven"),
+        ([UNEVEN] * 20, "that uneven"),
+        ([{"array": 0}, {"array": 0}], "an array of its own"),
+    ],
+)
+def test_what_would_take_long_or_much_memory_is_refused(files, code, message):
+    with pytest.raises(InvalidModelFileError, match=message):
+        io.from_bytes(note(files["plain"], code))
+
+
+@pytest.mark.parametrize("code", [UNEVEN, ALIKE[:16], [2**70, -(2**70)]])
+def test_what_is_merely_uncommon_is_read(files, code):
+    io.from_bytes(note(files["plain"], code))
+
+
+def test_attributes_are_few(files):
+    document, raw = read_file(files["plain"])
+    document["attributes"] |= {f"note_{place}_": 0 for place in range(1000)}
+    with pytest.raises(InvalidModelFileError, match="that many attributes"):
         io.from_bytes(write_file(document, raw))
 
 

@@ -43,6 +43,9 @@ from boostr.io._values import digest, register
 __all__ = ["Savable", "register_estimator"]
 
 _MANY = 2**31 - 1
+_MAX_STRETCHES = 10_000  # of a pace, where training makes about a hundred
+_PACES = (1e-13, 1e100)  # beyond what training can find
+_MAX_ERROR = 1e4  # of a logarithm of a total
 
 
 class Savable:
@@ -141,10 +144,19 @@ def _is_layout(value: Any) -> bool:
 
 
 def _check_pace(pace: Pace) -> None:
-    is_right = len(pace.begins) == len(pace.factors) > 0
-    is_right = is_right and bool(np.all(pace.factors > 0.0))
+    is_right = 0 < len(pace.begins) == len(pace.factors) <= _MAX_STRETCHES
+    require(is_right, "Every stretch of time must have a factor above 0")
+    least, most = _PACES
+    is_right = np.all((pace.factors >= least) & (pace.factors <= most))
     require(is_right, "Every stretch of time must have a factor above 0")
     require(np.all(np.diff(pace.begins) > 0.0), "Stretches of time must rise")
+
+
+def _check_shock(shock: Shock) -> None:
+    is_right = len(shock.errors) == len(shock.noise)
+    require(is_right, "Every error must have a variance")
+    is_right = np.abs(shock.errors).max(initial=0.0) <= _MAX_ERROR
+    require(is_right, "Errors of totals must be usual numbers")
 
 
 register(
@@ -201,9 +213,7 @@ register(
         "errors": array("float64", "n_dates"),
         "noise": array("float64", "n_dates"),
     },
-    check=lambda shock: require(
-        len(shock.errors) == len(shock.noise), "Every error must have a variance"
-    ),
+    check=_check_shock,
 )
 register(
     ForecastLaw,

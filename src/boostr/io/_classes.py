@@ -42,6 +42,9 @@ __all__ = ["BASIS", "CLOCK", "check_reach"]
 
 _MANY = 2**31 - 1
 _MAX_ORDER = 64
+_MAX_KNOTS = 10_000  # of a clock, where training makes fewer than a hundred
+_MAX_LOG = 745.0  # of numbers that can be written, from the smallest to the largest
+_LEAST_GAP = 2.0**-60  # of logarithms, which are 2**-53 apart where they differ at all
 _MAX_BINS = 255
 
 CLOCK = instance(CalendarClock, OperationalClock, words="CalendarClock or OperationalClock")
@@ -67,15 +70,22 @@ _SOLVER = Rule(
 
 
 def _rises(values: Any) -> bool:
-    return bool(np.all(np.diff(values) > 0.0))
+    """Tell whether values rise, by so much that one can divide by it."""
+    gaps = np.diff(values)
+    return bool(np.all((gaps > 0.0) & np.isfinite(1.0 / gaps)))
 
 
 def _check_clock(clock: OperationalClock) -> None:
     n_knots = len(clock.log_times)
-    require(n_knots > 0, "A clock must have knots")
+    require(0 < n_knots <= _MAX_KNOTS, f"A clock must have 1 to {_MAX_KNOTS} knots")
     require(len(clock.log_counts) == n_knots, "A clock must have a count per knot")
-    require(_rises(clock.log_times), "The times of a clock must rise")
-    require(np.all(np.diff(clock.log_counts) >= 0.0), "The counts of a clock must rise")
+    logs = np.abs([clock.log_times, clock.log_counts])
+    require(logs.max() <= _MAX_LOG, "Times and counts of a clock must be usual numbers")
+    # Cubics between knots have the squares of their distances below a line.
+    steps, rises = np.diff(clock.log_times), np.diff(clock.log_counts)
+    require(np.all(steps >= _LEAST_GAP), "The times of a clock must rise")
+    is_right = (rises == 0.0) | (rises >= _LEAST_GAP)
+    require(np.all(is_right), "The counts of a clock must rise")
 
 
 def check_reach(clock: Clock, horizon: float) -> None:

@@ -32,7 +32,8 @@ __all__ = [
 
 _FORMAT = "boostr model"
 _ENTRIES = {"format", "boostr", "model", "params", "attributes"}
-_ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*_")
+_ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,98}_")
+_MAX_ATTRIBUTES = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,6 +271,8 @@ def _read_model(content: memoryview) -> Any:
     kind = MODELS[name]
     reader = Reader(container.arrays)
     model = _make_unfitted(kind, reader, document["params"])
+    n_attributes = len(document["attributes"])
+    require(n_attributes <= _MAX_ATTRIBUTES, "A model must not have that many attributes")
     for attribute, code in document["attributes"].items():
         require(_ATTRIBUTE.fullmatch(attribute), "Attributes must have fitting names")
         setattr(model, attribute, reader.read(code, attribute))

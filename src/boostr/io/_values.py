@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -20,6 +21,10 @@ __all__ = ["CLASSES", "Kind", "Reader", "Writer", "digest", "register"]
 _MAX_DEPTH = 32
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SAFE_KINDS = "biufMm"
+_N_BITS = 63  # of whole numbers that hardly share a hash: tables of them take no longer
+_MOST_ALIKE = 16  # larger ones that may share one
+_FREE_TEXT = 2**24  # letters that arrays of text may take, whatever the file holds
+_TEXT_RATIO = 8  # letters that they may take for every letter of the file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +126,9 @@ class Reader:
 
     def __init__(self, arrays: list[AnyArray]) -> None:
         self._arrays = arrays
+        self._is_taken = [False] * len(arrays)
+        self._hashes: Counter[int] = Counter()  # of very large whole numbers
+        self._n_letters = self._n_cells = 0  # of texts in arrays, as given and as kept
         self._special: dict[str, Callable[[Any, str, int], Any]] = {
             "float": self._read_float,
             "tuple": lambda entries, *where: tuple(self._read_list(entries, *where)),
@@ -139,6 +147,8 @@ class Reader:
             return code
         if isinstance(code, list):
             return self._read_list(code, place, depth)
+        if isinstance(code, int) and code.bit_length() > _N_BITS:
+            self._count_alike(code, place)
         if not isinstance(code, dict):
             return code
         if code.keys() == {"object", "fields"}:
@@ -147,6 +157,12 @@ class Reader:
         name, content = next(iter(code.items()))
         require(name in self._special, f"`{place}` must be a known kind of value")
         return self._special[name](content, place, depth)
+
+    def _count_alike(self, number: int, place: str) -> None:
+        """Refuse many numbers with the same hash, among which looking one up takes long."""
+        self._hashes[hash(number)] += 1
+        is_usual = self._hashes[hash(number)] <= _MOST_ALIKE
+        require(is_usual, f"`{place}` must not be one of many numbers that are that alike")
 
     def _read_list(self, entries: Any, place: str, depth: int) -> list[Any]:
         require(isinstance(entries, list), f"`{place}` must be a list")
@@ -173,6 +189,9 @@ class Reader:
     def _read_array(self, index: Any, place: str, depth: int) -> AnyArray:
         is_index = type(index) is int and 0 <= index < len(self._arrays)
         require(is_index, f"`{place}` must be an array of the file")
+        # As the writer does it; the same one a million times would be checked as often.
+        require(not self._is_taken[index], f"`{place}` must be an array of its own")
+        self._is_taken[index] = True
         return self._arrays[index]
 
     def _read_scalar(self, index: Any, place: str, depth: int) -> Any:
@@ -189,10 +208,11 @@ class Reader:
     def _read_texts(self, entries: Any, place: str, depth: int) -> AnyArray:
         values = self._read_list(entries, place, depth)
         require(all(isinstance(value, str) for value in values), f"`{place}` must be text")
-        longest = max((len(value) for value in values), default=1)
         # An array of text has the room of the longest entry everywhere.
-        n_needed, n_given = longest * len(values), sum(map(len, values))
-        require(n_needed <= 1000 * (n_given + 1), f"`{place}` must not be that uneven")
+        self._n_cells += len(values) * max(map(len, values), default=1)
+        self._n_letters += sum(map(len, values))
+        is_even = self._n_cells <= _FREE_TEXT + _TEXT_RATIO * self._n_letters
+        require(is_even, f"`{place}` must not be that uneven")
         return np.array(values, dtype=np.str_)
 
     def _read_object(self, code: dict[str, Any], place: str, depth: int) -> Any:
