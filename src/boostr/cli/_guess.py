@@ -274,6 +274,10 @@ class _Columns:
             rest = [name for name in rest if not self._head[name].dtype.is_numeric()]
         if len(rest) == 1:
             return rest[0]
+        if role != "id":  # a name that is clear; whoever reads it says what is wrong inside
+            found = self.find(words, _is_no_opposite, taken)
+        if found is not None:
+            return found
         raise InvalidParameterError(
             f"There must be a column for {_ROLES[role]}, but none of "
             f"{list_names(self._file.names)} in {self._file.path.name!r} is clearly one."
@@ -315,12 +319,16 @@ def _repeats(column: Any) -> bool:
     return _could_be_ids(column) and not (is_other or is_distinct)
 
 
+def _is_no_opposite(column: Any) -> bool:
+    return not _has_word(column.name, _OPPOSITE)
+
+
 def _could_be_events(column: Any) -> bool:
-    return could_be_flags(column) and not _has_word(column.name, _OPPOSITE)
+    return could_be_flags(column) and _is_no_opposite(column)
 
 
 def _could_be_opposite(column: Any) -> bool:
-    return could_be_flags(column) and _has_word(column.name, _OPPOSITE)
+    return could_be_flags(column) and not _is_no_opposite(column)
 
 
 def _is_word(name: str, words: frozenset[str]) -> bool:

@@ -44,6 +44,11 @@ def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
         )
 
 
+def _show(key: str) -> str:
+    """Return an id as it is, in quotes if its ends could not be seen."""
+    return key if key == key.strip() else repr(key)
+
+
 def _fold(keys: Any) -> Any:
     """Return texts without spaces and case."""
     return keys.str.replace_all(r"\s", "").str.to_lowercase()
@@ -52,10 +57,12 @@ def _fold(keys: Any) -> Any:
 def check_known(keys: Any, file: TableFile, error: type[BoostrError]) -> None:
     """Refuse rows without an id, and say where they stand in the file."""
     if keys.null_count():
-        rows = file.lines(keys.is_null().arg_true())
+        n_rows = keys.null_count()
+        rows = f"row{'s' if n_rows > 1 else ''} {file.lines(keys.is_null().arg_true())}"
         raise error(
-            f"Every row must have an id, but {keys.null_count()} of {keys.len()} rows of "
-            f"{file.path.name!r} have none (rows {rows} of the file).\n\n"
+            f"Every row must have an id, but {n_rows} of {keys.len()} rows of "
+            f"{file.path.name!r} {'have' if n_rows > 1 else 'has'} none ({rows} of the "
+            "file).\n\n"
             "Hint: fill in the id, or drop those rows."
         )
 
@@ -119,10 +126,12 @@ def _check_same(
     if missing:
         seen = set(_fold(keys).to_list())
         n_alike = sum(folded in seen for folded in _fold(load_polars().Series(missing)))
-        alike = f"{n_alike} of them differ only by spaces or case; " if n_alike else ""
+        alike = (
+            f"by spaces or case alone, {n_alike} differ from others; " if n_alike else ""
+        )
         raise error(
             f"All individuals of the events must be in {name}, but {len(missing)} of "
-            f"{len(expected)} are not (ids {first_few(missing)}).\n\n"
+            f"{len(expected)} are not (ids {first_few(map(_show, missing))}).\n\n"
             f"Hint: {alike}add their rows, or drop their events; ids there are like "
             f"{first_few(sorted(found)[:3])}."
         )

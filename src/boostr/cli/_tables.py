@@ -382,7 +382,10 @@ def _read_static(
     extra = {name for name in (exposure, files.by) if name in file.names and name}
     as_text: list[str] = []
     if known is None:
-        say(f"{path.name}: took `{id_name}` for the id, {list_names(names)} for features")
+        say(
+            f"{path.name}: took `{id_name}` for the id, {list_names(names) or 'nothing'} "
+            "for features"
+        )
     else:
         names, as_text = _select(file, known.features, InvalidFeaturesError)
     if not names and not extra and not histories.beside:
