@@ -25,6 +25,7 @@ from boostr.dask._sketch import find_bins as find_summarized_bins
 from boostr.dask._survey import Survey, survey
 from boostr.dask._tasks import find_client
 from boostr.dask._together import Together, bring_together
+from boostr.dask._watch import watch_workers
 from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
 from boostr.estimators._finish import finish_fit
@@ -226,6 +227,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         forget(self)
         with (
             client.as_current(),  # Dask asks for it where no client can be given
+            watch_workers(client),
             forget_if_interrupted(self),
             use_threads(model.n_jobs) as n_threads,
             Progress.of_fit(vars(model), has_sensors=sensors is not None) as progress,

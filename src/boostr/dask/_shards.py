@@ -21,12 +21,15 @@ from boostr.dask._survey import Headcount, Tasks
 from boostr.dask._tasks import share
 from boostr.dask._threads import use_worker_threads
 from boostr.dask._trainees import Shards
+from boostr.dask._watch import MORE_MEMORY
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._statistics import Plan
+from boostr.exceptions import ClusterLostError
 
 __all__ = ["Recipe", "build_cohort"]
 
 _PATIENCE = 5.0  # seconds until workers are counted again
+_MOST_TRIES = 6  # each after a loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +63,24 @@ def build_cohort(
     A shard is a pure function of the rows: where a worker is lost, it is made again by
     another one.
     """
+    for _ in range(_MOST_TRIES):
+        cohort = _try_to_build(client, context, tasks, heads, recipe)
+        if cohort is not None:
+            return cohort
+    raise ClusterLostError(
+        f"Training needs workers that last, but some were lost in each of {_MOST_TRIES} "
+        f"attempts to compute the statistics.\n\nHint: {MORE_MEMORY}."
+    )
+
+
+def _try_to_build(
+    client: Client,
+    context: tuple[Roles, Files],
+    tasks: Tasks,
+    heads: Headcount,
+    recipe: Recipe,
+) -> DaskCohort | None:
+    """Compute the shards of all workers there are; None if one is lost meanwhile."""
     # The largest first: the same workers in another order make the same shards.
     workers = dict(sorted(client.nthreads().items(), key=lambda each: -each[1]))
     shared = share((*context, recipe), "recipe")
@@ -76,7 +97,7 @@ def build_cohort(
         futures.append(_start(client, shards[-1], worker))
         counts.append(count)
     if not _wait(client, futures, set(workers)):
-        return build_cohort(client, context, tasks, heads, recipe)
+        return None
     _untie(client, shards)
     made = Shards.host(client, futures, counts)
     return DaskCohort(made, recipe.mapper.layout, recipe.plan.basis.n_terms)

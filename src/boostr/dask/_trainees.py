@@ -14,6 +14,7 @@ from boostr._engine.tree import Tree
 from boostr._typing import BoolArray, FloatArray, IndexArray
 from boostr.dask._hosts import Hosts
 from boostr.dask._shard import Answer, Order, Shard, SplitNode, View
+from boostr.dask._watch import MORE_MEMORY
 from boostr.exceptions import ClusterLostError
 
 __all__ = ["Shards", "SharedTrainees"]
@@ -152,8 +153,8 @@ class SharedTrainees:
         if answer is None:
             raise ClusterLostError(
                 f"Workers were lost {_MOST_REPEATS} times in a row at the same step.\n\n"
-                "Hint: see whether they have enough memory, and whether client and workers "
-                "reach each other; fit(..., checkpoint=file) keeps the trees so far."
+                f"Hint: {MORE_MEMORY}; see whether client and workers reach each other; "
+                "fit(..., checkpoint=file) keeps the trees so far."
             )
         return answer
 

@@ -147,7 +147,7 @@ def _check_pace(pace: Pace) -> None:
     is_right = 0 < len(pace.begins) == len(pace.factors) <= _MAX_STRETCHES
     require(is_right, "Every stretch of time must have a factor above 0")
     least, most = _PACES
-    is_right = np.all((pace.factors >= least) & (pace.factors <= most))
+    is_right = bool(np.all((pace.factors >= least) & (pace.factors <= most)))
     require(is_right, "Every stretch of time must have a factor above 0")
     require(np.all(np.diff(pace.begins) > 0.0), "Stretches of time must rise")
 
