@@ -12,7 +12,6 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # of coverage: its lines are those of other tests, and it doubles the time
 @pytest.mark.parametrize(
     "page",
     [
