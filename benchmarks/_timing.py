@@ -10,11 +10,12 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from boostr._optional import find_version
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -64,7 +65,7 @@ def describe_environment() -> dict[str, Any]:
     return {
         "boostr": boostr.__version__,
         "python": platform.python_version(),
-        **{name: _find_version(name) for name in _PACKAGES},
+        **{name: find_version(name) for name in _PACKAGES},
         "machine": platform.machine(),
         "cores": os.cpu_count(),
     }
@@ -97,10 +98,3 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _drop_nan(value: Any) -> Any:
     """Return None for NaN, which JSON does not have."""
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _find_version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -59,7 +59,7 @@ class Recipe:
         data = TrainingData(features, events, np.ones(len(events)), None, everybody)
         exponents = tuple(1.0 + 0.5 * term for term in range(n_terms))
         params = vars(BoostR(leaf=PowerBasis(exponents)))
-        plan = plan_statistics(params, data, data, Extent.of(events, None))
+        plan = plan_statistics(params, data, data, Extent.of(events, np.ones(len(events))))
         return cls(plan, BinMapper.from_quantiles(features, 255), n_features)
 
     def compute(self, part: int, n: int) -> LocalCohort:

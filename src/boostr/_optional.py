@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 from boostr.exceptions import MissingDependencyError
@@ -33,3 +34,28 @@ def require(module: str, *, extra: str, feature: str) -> Any:
             f"{feature} needs {package}, which is not installed.\n\n"
             f"Hint: pip install 'boostr[{extra}]'"
         ) from error
+
+
+def find_version(package: str) -> str | None:
+    """Return the version of an installed package, also of its build without GPUs.
+
+    Parameters
+    ----------
+    package : str
+        Name as on PyPI, such as "xgboost", which "xgboost-cpu" brings as well.
+
+    Returns
+    -------
+    str or None
+        None if it is not installed.
+
+    Examples
+    --------
+    >>> find_version("no-such-package") is None
+    True
+    """
+    metadata = importlib.import_module("importlib.metadata")  # late, since it is slow
+    for name in (package, f"{package}-cpu"):
+        with suppress(metadata.PackageNotFoundError):
+            return str(metadata.version(name))
+    return None

@@ -17,6 +17,7 @@ from boostr.dask._parts import Roles
 from boostr.dask._together import open_tables
 from boostr.estimators._progress import Progress
 from boostr.exceptions import (
+    DataWarning,
     InvalidEventsError,
     InvalidFeaturesError,
     InvalidParameterError,
@@ -118,6 +119,16 @@ def test_costs_and_late_starts_are_read(client, fleet):
     found = fit(client, static, spread(events, 3), cost="price", start="since")
     assert found.model_.has_costs_
     assert_same_model(found.model_, expected, fleet, y=own)
+
+
+def test_an_individual_that_outweighs_all_others_is_named(client, fleet):
+    events, costly = fleet.events, fleet.events.index[fleet.events["failed"] == 1][7]
+    events = events.assign(price=1.0 * (events["failed"] == 1))
+    events.loc[costly, "price"] = 1e9
+    name = events.loc[costly, COLUMNS["id"]]
+    static = spread(fleet.static.drop(columns="weight"), 2)
+    with pytest.warns(DataWarning, match=rf"of 1e\+09 costs .* 160 .*\(ids {name}\)"):
+        fit(client, static, spread(events, 3), cost="price")
 
 
 def test_time_stamps_count_from_the_origin(client, fleet, local):

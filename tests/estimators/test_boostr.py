@@ -187,6 +187,17 @@ class TestValidationSchemes:
         model = BoostR(n_estimators=5, random_state=0).fit(np.zeros((30, 1)), y)
         assert model.score(np.zeros((30, 1)), y) == 0.0
 
+    @pytest.mark.parametrize("backend", ["pandas", "polars"])
+    def test_what_was_tried_is_a_table(self, fleet, backend):
+        model = BoostR(n_estimators=4, random_state=0).fit(fleet.X, fleet.y)
+        table = model.validation_to_frame(backend=backend)
+        assert type(table).__module__.startswith(backend)
+        assert len(table) == len(model.validation_results_) > 0
+        for name in table.columns:
+            assert list(table[name]) == [run[name] for run in model.validation_results_]
+        plain = BoostR(n_estimators=2, validation=None).fit(fleet.X, fleet.y)
+        assert plain.validation_to_frame(backend=backend).shape == (0, 4)
+
     def test_out_of_fold_predictions_need_validation(self, fleet):
         model = BoostR(n_estimators=2, validation=None).fit(fleet.X, fleet.y)
         with pytest.raises(InvalidParameterError, match="Hint"):

@@ -302,10 +302,6 @@ class TestCategories:
         whole = frame.assign(mode=modes).astype({"mode": "category"})
         same = Trajectories.from_long(whole, id="id", time="t")
         assert_array_equal(model.predict(np.zeros((n, 1)), same), predicted)
-        words = whole.assign(mode=pd.Categorical([("on", "off")[m - 1] for m in modes]))
-        model.fit(np.zeros((n, 1)), y, Trajectories.from_long(words, id="id", time="t"))
-        with pytest.raises(InvalidSensorsError, match="Sensor 'mode' must hold"):
-            model.predict(np.zeros((n, 1)), same)
 
     def test_categories_in_the_place_of_numbers_are_refused(self, model, fleet):
         frame = fleet.Z.to_long().assign(sensor1="1.5")

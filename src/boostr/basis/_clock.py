@@ -45,17 +45,19 @@ _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go 
 
 @dataclass(frozen=True, slots=True)
 class CalendarClock:
-    """Time as it is given, ``s(t) = t``, or a clock that stands still."""
+    """Time since the first start of all, ``s(t) = t``, or a clock that stands still."""
 
     speed: float = 1.0
+    origin: float = 0.0  # nobody is observed before it
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        return np.asarray(times, dtype=np.float64) * self.speed
+        passed = np.asarray(times, dtype=np.float64) - self.origin
+        return np.asarray(np.maximum(passed, 0.0) * self.speed)
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
-        return np.full(np.shape(times), self.speed)
+        return np.where(np.asarray(times) < self.origin, 0.0, self.speed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

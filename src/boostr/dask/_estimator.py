@@ -239,6 +239,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             data = bring_together(client, roles, sources)
             progress.announce("survey")
             found = self._survey(client, model, data)
+            found.extent.check(model.clock)
             plan = plan_statistics(vars(model), found.pool, found.few, found.extent)
             mapper = self._find_bins(found, model)
             progress.announce("statistics")

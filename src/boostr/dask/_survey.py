@@ -210,7 +210,9 @@ def _survey_part(
             numbers = encoder.transform(part.features)
             summaries = summarize_features(numbers, encoder.is_categorical)
         with use_worker_threads():
-            extent = Extent.of(part.events, part.sensors if asked.wants_ranges else None)
+            extent = Extent.of(
+                part.events, part.weights, part.sensors, wants_ranges=asked.wants_ranges
+            )
     has_sensors = part.sensors is not None
     n_values = 0
     if part.sensors is not None:

@@ -263,8 +263,8 @@ def _read_sensor(column: Column) -> tuple[tuple[Any, ...] | None, FloatArray]:
 def _read_categories(column: Column) -> tuple[tuple[Any, ...], FloatArray]:
     """Read texts as their positions in alphabetical order."""
     found = column.drop_nulls().unique().to_list()
-    categories = tuple(sorted(str(value) for value in found))
-    code = {category: float(i) for i, category in enumerate(categories)}
+    categories = tuple(sorted({str(value) for value in found}))
+    code = {value: float(categories.index(str(value))) for value in found}
     codes = np.empty(len(column))
     for start in range(0, len(column), SLICE):
         texts = column[start : start + SLICE].to_list()

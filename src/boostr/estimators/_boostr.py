@@ -62,8 +62,8 @@ class BoostR(Savable, Forecaster):
     gamma1 : float, default=0.0
         Price of one more leaf: a split must lower the loss by more.
     gamma2 : float, default=1.0
-        Number of imaginary individuals without events, observed to the horizon, that draw
-        every leaf towards zero.
+        Number of imaginary individuals without events, observed from the first start to the
+        horizon, that draw every leaf towards zero.
     min_samples_leaf : int or "auto", default="auto"
         Individuals in a leaf at least; "auto" goes with the sizes that validation weighs
         (20 without validation).
@@ -75,7 +75,7 @@ class BoostR(Savable, Forecaster):
         only on the past, or the paper's squared distance between cumulative counts.
     clock : {"operational", "calendar"}, default="operational"
         Time in which leaf functions are written: counted in events of the average
-        individual, or as given (the paper).
+        individual, or as given (the paper), from the first start of follow-up on.
     growth : {"best", "level"}, default="best"
         Split the best leaf first, ending at `max_leaf_nodes`, or all leaves with a gain in
         rounds, possibly ending above (the paper).
@@ -149,7 +149,8 @@ default="constant"
         Raw gains and number of splits, averaged over the models.
     validation_results_ : list of dict
         For each shape of trees that was tried: ``label``, ``curve`` (held-out loss after
-        each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble.
+        each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble; see
+        `validation_to_frame`.
     train_loss_ : ndarray or None
         Training loss after each tree, where one model was grown on everybody.
     sensor_usefulness_ : dict or None

@@ -15,6 +15,7 @@ from boostr._forecasting.pace import Pace, PacedClock
 from boostr.basis import FittedSensorBasis
 from boostr.data import RecurrentEvents
 from boostr.data._fingerprint import Fingerprint
+from boostr.data._frames import make_table
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
@@ -51,6 +52,8 @@ _MAX_ERROR = 1e4  # of a logarithm of a total
 class Savable:
     """Files and tables of a fitted estimator."""
 
+    validation_results_: list[dict[str, Any]]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, from which `boostr.load` reads it.
 
@@ -84,6 +87,37 @@ class Savable:
         """
         check_is_fitted(self)
         return trees_frame(self, backend=backend)
+
+    def validation_to_frame(self, *, backend: str | None = None) -> Any:
+        """List the shapes of trees that validation has tried in a table.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of `validation_results_`: its ``label``, ``n_trees``,
+            ``loss`` and ``weight``. Without validation there are no rows.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.validation_to_frame().columns.tolist()
+        ['label', 'n_trees', 'loss', 'weight']
+        """
+        check_is_fitted(self)
+        kinds = {"label": object, "n_trees": np.int64, "loss": float, "weight": float}
+        columns = {
+            name: np.array([run[name] for run in self.validation_results_], dtype=kind)
+            for name, kind in kinds.items()
+        }
+        return make_table(columns, backend)
 
     def report(
         self,

@@ -159,6 +159,7 @@ def prepare(
     if isinstance(data, TrainingData):
         return compute_statistics(params, data, exposure)
     extent, pool, few = _survey(data, _show(data, "survey", n_threads, progress))
+    extent.check(params["clock"])
     plan = plan_statistics(params, pool, few, extent)
     parts = _show(data, "statistics", n_threads, progress)
     stats = _stream_statistics(plan, data.weights, parts, n_threads)
@@ -185,7 +186,8 @@ def _survey(
     extents = []
     for part in parts:
         first, events, sensors = part
-        extents.append(Extent.of(events, sensors))
+        weights = data.weights[first : first + len(events)]
+        extents.append(Extent.of(events, weights, sensors))
         pool.add((first, events, None), len(events.times))
         if sensors is not None:
             few.add(part, sensors.values.size + sensors.times.size)

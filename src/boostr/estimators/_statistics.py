@@ -125,9 +125,11 @@ def compute_statistics(
     if data.sensors is not None:
         n_values = data.sensors.values.size + data.sensors.times.size
         few = data.every(find_step(len(data), FEW, n_values, VALUES))
-    is_all = len(few) == len(data)
-    sensors = None if is_all else data.sensors
-    extent = Extent.of(data.events, sensors, data.features)
+    wants_ranges = len(few) < len(data)
+    extent = Extent.of(
+        data.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
+    )
+    extent.check(params["clock"])
     plan = plan_statistics(params, pool, few, extent)
     stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
@@ -153,7 +155,8 @@ def plan_statistics(
     with np.errstate(over="ignore", invalid="ignore"):  # statistics are checked later
         pooled = OperationalClock.from_events(pool.events, pool.weights)
         has_events = isinstance(pooled, OperationalClock)
-        clock = CalendarClock() if params["clock"] == "calendar" else pooled
+        calendar = CalendarClock(origin=extent.start)
+        clock = calendar if params["clock"] == "calendar" else pooled
         if isinstance(clock, OperationalClock):
             clock = leave_to_sensors(clock, pool, few)
         clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)

@@ -76,7 +76,9 @@ class TermJudge:
         self, known: TrainingData, data: TrainingData, lead: float, run: ValidatedRun
     ) -> float:
         """Return the log-likelihood of the lead after a date, as forecast at it."""
-        plan = plan_statistics(self.params, known, known, Extent.of(known.events, None))
+        plan = plan_statistics(
+            self.params, known, known, Extent.of(known.events, known.weights)
+        )
         ensemble = self._grow(plan, known, run)
         theta = ensemble.coefficients(known.features, self.n_threads)
         ensemble, level = fit_link(ensemble, known, theta, self.params)

@@ -103,7 +103,7 @@ def check_reach(clock: Clock, horizon: float) -> None:
         rate, passed = clock.end_rate, np.maximum(moments - log_times[-1], 0.0)
         ends = np.exp(logs) + rate * np.expm1(clock.last_slope * passed) / clock.last_slope
     else:
-        ends = times * clock.speed
+        ends = (times - clock.origin) * clock.speed
     is_right = 0.0 < ends[0] < ends[1] < np.inf
     require(is_right, "The clock must go on, and be finite, where curves are read")
 
@@ -187,7 +187,7 @@ def _make_random_state(**parts: Any) -> np.random.RandomState:
     return state
 
 
-register(CalendarClock, {"speed": number(0.0)})
+register(CalendarClock, {"speed": number(0.0)}, later={"origin": number()})
 register(
     OperationalClock,
     {

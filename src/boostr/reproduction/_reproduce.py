@@ -7,13 +7,12 @@ import os
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numba
 
 import boostr
-from boostr._optional import require
+from boostr._optional import find_version, require
 from boostr.exceptions import InvalidParameterError
 from boostr.io._atomic import check_output, write_atomically
 from boostr.reproduction._page import Chapter, render
@@ -126,7 +125,7 @@ def _build(part: str, work: Work) -> Chapter:
 
 
 def _list_facts(scale: Scale) -> list[tuple[str, str]]:
-    packages = [f"{name} {_find_version(name)}" for name in _PACKAGES]
+    packages = [f"{name} {find_version(name) or '(not installed)'}" for name in _PACKAGES]
     return [
         ("boostr", boostr.__version__),
         ("Scale", scale.name),
@@ -137,10 +136,3 @@ def _list_facts(scale: Scale) -> list[tuple[str, str]]:
         ("Packages", ", ".join(packages)),
         ("Made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
     ]
-
-
-def _find_version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"
