@@ -301,10 +301,11 @@ def _make_events(
     except InvalidEventsError as error:
         if not _look_inverted(table, columns):
             raise
+        other = _invert(str(columns.event))
         raise InvalidEventsError(
             f"Column `{columns.event}` must have 1 for an event, but everybody has 1 in the"
-            f" last row and 0 before.\n\nHint: --event {_invert(str(columns.event))!r} if 0 "
-            "stands for an event."
+            " last row and 0 before.\n\n"
+            f"Hint: --event {other!r} if 0 stands for an event."
         ) from error
 
 
