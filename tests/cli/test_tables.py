@@ -385,6 +385,16 @@ def test_events_that_look_inverted_are_warned_of(read, capsys):
     assert "inverted" not in capsys.readouterr().err
 
 
+def test_ends_that_are_flagged_as_events_are_told(read):
+    events = draw_pumps(n=4)[0].with_columns(ok=1 - pl.col("failed")).drop("failed")
+    with pytest.raises(BoostrError, match=r"1 in the last row(?s:.*)--event 'not ok'"):
+        read(events, event="ok")
+    assert read(events, event="not ok").y.times.size == events["ok"].len() - 4
+    late = events.with_columns(day=-pl.col("day"))  # wrong in another way
+    with pytest.raises(BoostrError, match="must not be negative"):
+        read(late, event="not ok")
+
+
 def test_features_that_a_model_needs_must_come_in_a_file(read):
     with pytest.raises(InvalidParameterError, match=r"`load`.*\n\nHint: --static FILE"):
         read(draw_pumps(n=2)[0], known=known())

@@ -296,7 +296,35 @@ def _make_events(
             "Hint: --start COLUMN, of the events or of --static, where each individual has "
             "its own, or --start 2024-01-31 for all."
         )
-    return RecurrentEvents.from_long(table, **roles, **options)
+    try:
+        return RecurrentEvents.from_long(table, **roles, **options)
+    except InvalidEventsError as error:
+        if not _look_inverted(table, columns):
+            raise
+        other = _invert(str(columns.event))
+        raise InvalidEventsError(
+            f"Column `{columns.event}` must have 1 for an event, but everybody has 1 in the"
+            " last row and 0 before.\n\n"
+            f"Hint: --event {other!r} if 0 stands for an event."
+        ) from error
+
+
+def _look_inverted(table: Any, columns: EventColumns) -> bool:
+    """Tell whether everybody's last row, and no other, is an event."""
+    polars = load_polars()
+    time = polars.col(columns.time)
+    is_event = polars.col(columns.event).cast(polars.Float64) == 1.0
+    each = table.group_by(columns.id).agg(
+        is_event.sum().alias("n_events"),
+        (time.filter(~is_event).max() < time.filter(is_event).max()).alias("is_last"),
+    )
+    is_last = each["is_last"]  # missing where there is but one row
+    return bool((each["n_events"] == 1).all() and is_last.any() and is_last.all())
+
+
+def _invert(name: str) -> str:
+    """Return the option for the opposite of a column of events."""
+    return name.removeprefix(NOT) if name.startswith(NOT) else NOT + name
 
 
 def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any | None:
@@ -321,8 +349,7 @@ def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None
     n_last = np.unique(y.event_owner[y.times == y.end[y.event_owner]]).size
     if columns.stop is None or n_events <= n_rows - n_events or 2 * n_last <= len(y):
         return
-    name = str(columns.event)
-    other = name.removeprefix(NOT) if name.startswith(NOT) else NOT + name
+    other = _invert(str(columns.event))
     say(
         f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last}"
         f" of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "

@@ -31,8 +31,8 @@ EventsFile = Annotated[
     Path,
     typer.Argument(
         metavar="EVENTS",
-        help="Table of events, CSV or Parquet: one row per event, and one without event "
-        "at the end of each follow-up; or rows of intervals.",
+        help="Table of events, CSV, Parquet or Excel: one row per event, and one without "
+        "event at the end of each follow-up; or rows of intervals.",
     ),
 ]
 StaticFile = Annotated[
