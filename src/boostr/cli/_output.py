@@ -20,6 +20,7 @@ from boostr.io._atomic import write_atomically
 __all__ = ["as_records", "check_output", "print_json", "print_table", "say", "write_table"]
 
 TABLES = (".csv", ".json", ".parquet", ".pq")
+_MOST_DECIMALS = 8
 _WIDTH = 100  # of tables that do not go to a terminal
 
 
@@ -115,13 +116,13 @@ def print_table(
 
 
 def count_decimals(values: Sequence[object]) -> int:
-    """Return decimals that suit all numbers: three digits of the largest, or more."""
+    """Return decimals that suit all numbers: at least three digits of the largest."""
     sizes = [abs(one) for one in values if isinstance(one, float) and math.isfinite(one)]
     largest, smallest = max(sizes, default=0.0), min(sizes, default=0.0)
     if all(size == round(size) for size in sizes) or smallest >= 1000.0:
         return 0
     if largest < 1.0:
-        return 3
+        return min(2 - math.floor(math.log10(largest)), _MOST_DECIMALS)
     return 2 if smallest < 10.0 else 1
 
 
