@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 TABLES = (".csv", ".json", ".parquet", ".pq")
+_MOST_DECIMALS = 8
 _WIDTH = 100  # of tables that do not go to a terminal
 # All but tabs and ends of lines; also marks that turn the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -149,13 +150,13 @@ def print_table(
 
 
 def count_decimals(values: Sequence[object]) -> int:
-    """Return decimals that suit all numbers: three digits of the largest, or more."""
+    """Return decimals that suit all numbers: at least three digits of the largest."""
     sizes = [abs(one) for one in values if isinstance(one, float) and math.isfinite(one)]
     largest, smallest = max(sizes, default=0.0), min(sizes, default=0.0)
     if all(size == round(size) for size in sizes) or smallest >= 1000.0:
         return 0
     if largest < 1.0:
-        return 3
+        return min(2 - math.floor(math.log10(largest)), _MOST_DECIMALS)
     return 2 if smallest < 10.0 else 1
 
 

@@ -42,7 +42,7 @@ def _look_at_events(fleet: Fleet) -> list[str]:
         return []
     return [
         f"There {'is' if n_events == 1 else 'are'} only {count_of(n_events, 'event')}: "
-        "calibration and capture below are rough."
+        "the checks below are rough."
         if n_events
         else "There are no events, so nothing can be said on how good the forecasts are."
     ]
