@@ -265,7 +265,7 @@ class TestTheory:
             for count, late in zip(counts, wears, strict=True)
         ]
         y = RecurrentEvents.from_lists(lists, end=np.full(600, 100.0))
-        model = BoostR(n_estimators=100, random_state=0).fit(
+        model = BoostR(n_estimators=100, n_folds=2, random_state=0).fit(
             wears[:, None].astype(float), y
         )
         halfway = model.predict_cumulative([[0.0], [1.0]], [50.0])[:, 0] / 6.0
@@ -286,7 +286,7 @@ class TestFeatures:
 
     def test_polars_and_pandas_give_the_same_model(self, fleet):
         X = pd.DataFrame(fleet.X, columns=["a", "b"]).assign(c=["u", "v"] * 60)
-        settings = {"n_estimators": 10, "random_state": 0}
+        settings = {"n_estimators": 10, "validation": None}
         from_pandas = BoostR(**settings).fit(X, fleet.y).predict(X)
         frame = pl.DataFrame({name: X[name].to_list() for name in X.columns})
         assert_array_equal(
@@ -304,20 +304,20 @@ class TestFeatures:
         counts = rng.poisson(np.where(np.isnan(x), 8.0, 1.0))
         lists = [np.sort(rng.uniform(0, 1, count)) for count in counts]
         y = RecurrentEvents.from_lists(lists, end=np.ones(200))
-        model = BoostR(n_estimators=100, random_state=0).fit(x[:, None], y)
+        model = BoostR(n_estimators=100, n_folds=2, random_state=0).fit(x[:, None], y)
         assert_allclose(model.predict([[np.nan], [1.0]]), [8.0, 1.0], rtol=0.15)
 
     @pytest.mark.parametrize("filling", [np.nan, 3.0], ids=["all missing", "constant"])
     def test_useless_features_leave_the_average(self, fleet, filling):
         X = np.full((len(fleet.y), 2), filling)
-        model = BoostR(n_estimators=200, random_state=0).fit(X, fleet.y)
+        model = BoostR(n_estimators=50, random_state=0).fit(X, fleet.y)
         assert_allclose(model.predict(X), fleet.y.n_events.mean(), rtol=0.03)
         assert_array_equal(model.feature_importances_, 0.0)
 
     def test_categories_of_a_few_individuals_are_not_learned(self, fleet):
         serial = [f"S{number:03d}" for number in range(len(fleet.y))]
         X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
-        settings = {"n_estimators": 30, "random_state": 0}
+        settings = {"n_estimators": 30, "n_folds": 3, "random_state": 0}
         plain = BoostR(**settings).fit(X, fleet.y).predict(X)
         named = BoostR(**settings).fit(X.assign(serial=serial), fleet.y)
         # Runs without the useless column are tried as well, which may move small weights.
@@ -338,7 +338,7 @@ class TestFeatures:
     def test_a_useless_column_of_many_categories_changes_nothing(self, fleet, rng):
         X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
         named = X.assign(place=rng.integers(0, 30, len(X)).astype(str))
-        settings = {"n_estimators": 60, "max_leaf_nodes": 4, "random_state": 0}
+        settings = {"n_estimators": 30, "max_leaf_nodes": 4, "random_state": 0}
         model = BoostR(**settings).fit(named, fleet.y)
         plain = BoostR(**settings).fit(X, fleet.y)
         assert_array_equal(model.predict(named), plain.predict(X))

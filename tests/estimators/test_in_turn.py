@@ -47,6 +47,7 @@ def small(**params):
         "splitter": "best",
         "n_knots": 0,
         "n_folds": 2,
+        "n_origins": 0,
         "random_state": 0,
     }
     return BoostR(**(settings | params))

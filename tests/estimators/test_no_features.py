@@ -46,7 +46,8 @@ def wells():
 
 
 def fit(X, wells, with_sensors, **params):
-    model = BoostR(**({"n_estimators": 4, "validation": None, "random_state": 0} | params))
+    settings = {"n_estimators": 4, "validation": None, "n_origins": 0, "random_state": 0}
+    model = BoostR(**(settings | params))
     return model.fit(X, wells.y, wells.Z if with_sensors else None)
 
 

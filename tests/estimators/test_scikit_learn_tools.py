@@ -18,7 +18,7 @@ from boostr import BoostR
 
 @pytest.fixture
 def quick():
-    return BoostR(n_estimators=5, validation=None, random_state=0)
+    return BoostR(n_estimators=5, validation=None, n_origins=0, random_state=0)
 
 
 def test_train_test_split_keeps_features_and_histories_together(fleet):

@@ -26,8 +26,8 @@ from boostr.exceptions import (
 from boostr.simulate import wells
 
 TIMES = np.array([0.0, 10.0, 37.5, 80.0, 100.0])
-SMALL = {"n_estimators": 3, "validation": None, "random_state": 0}
-PLAIN = {"n_estimators": 6, "validation": None, "learning_rate": 0.3, "random_state": 0}
+SMALL = {"n_estimators": 3, "validation": None, "n_origins": 0, "random_state": 0}
+PLAIN = SMALL | {"n_estimators": 6, "learning_rate": 0.3}
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ SMALL = {
     "max_bins": 8,
     "gamma2": 5.0,  # so that some leaves do without some sensors
     "validation": None,
+    "n_origins": 0,
     "random_state": 0,
 }
 

@@ -7,7 +7,7 @@ from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 from boostr.inspection import permutation_importance
 from boostr.simulate import dataset_a, dataset_b
 
-PARAMS = {"n_estimators": 8, "learning_rate": 0.3, "max_leaf_nodes": 3}
+PARAMS = {"n_estimators": 8, "learning_rate": 0.3, "max_leaf_nodes": 3, "n_origins": 0}
 PARAMS |= {"validation": None, "random_state": 0}
 
 

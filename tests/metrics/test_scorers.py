@@ -49,7 +49,7 @@ def rig():
 
 
 def quick(n_estimators=15):
-    return BoostR(n_estimators=n_estimators, validation=None, random_state=0)
+    return BoostR(n_estimators=n_estimators, validation=None, n_origins=0, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -9,4 +9,4 @@ class FewTrees:
     paper = BoostR.paper
 
     def __new__(cls, **params):
-        return BoostR(n_estimators=5, n_folds=2, max_leaf_nodes=3, **params)
+        return BoostR(n_estimators=5, n_folds=2, max_leaf_nodes=3, n_origins=0, **params)

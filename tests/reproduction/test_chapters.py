@@ -27,7 +27,8 @@ def _be_quick(monkeypatch):
 
     def make_small(kind, scale, random_state=0):
         learners = make_learners(kind, scale, random_state)
-        learners[DEFAULT].set_params(n_estimators=5, n_folds=2, max_leaf_nodes=3)
+        few = {"n_estimators": 5, "n_folds": 2, "max_leaf_nodes": 3, "n_origins": 0}
+        learners[DEFAULT].set_params(**few)
         return learners
 
     for module in (_comparison, _maps, _quadrants, _ranking):

@@ -14,7 +14,7 @@ from boostr.metrics import concordance_scorer, log_likelihood_scorer
 from boostr.tuning import AsOfSplit, as_of_split
 from boostr.tuning import _search as search_module
 
-SMALL = BoostR(n_estimators=8, validation=None, learning_rate=0.3)
+SMALL = BoostR(n_estimators=8, validation=None, learning_rate=0.3, n_origins=0)
 SPACE = {
     "gamma1": (0.0, 3.0),
     "gamma2": (0.1, 30.0, "log"),
@@ -335,7 +335,7 @@ class TestInput:
 
 
 class TestSensors:
-    BASE = BoostR(n_estimators=3, validation=None, learning_rate=0.3)
+    BASE = BoostR(n_estimators=3, validation=None, learning_rate=0.3, n_origins=0)
 
     @pytest.fixture(scope="class")
     @classmethod
