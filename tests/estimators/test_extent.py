@@ -80,3 +80,11 @@ def test_the_operational_clock_takes_any_start(features):
     expected = model.fit(features, near).predict_count(features, near.start, near.end)
     predicted = model.fit(features, far).predict_count(features, far.start, far.end)
     assert_allclose(predicted, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("likely", [name for name in FAR if name.startswith("like")])
+def test_dates_without_starts_are_said_on_any_clock(features, likely):
+    dated = make_events(features, *FAR[likely])
+    since_zero = RecurrentEvents.from_lists([one.times for one in dated], end=dated.end)
+    with pytest.warns(DataWarning, match=f"begins at 0, .* look {likely}"):
+        BoostR(**PLAIN).set_params(n_estimators=1).fit(features, since_zero)

@@ -32,6 +32,7 @@ _LIKELY = (
 )
 _FAR = 10.0  # first start over the time from then to the last end
 _FAR_IF_LIKELY = 0.25  # the same for numbers that may be dates
+_LATE = 0.5  # share of the time axis without events before the first one
 
 Ranges = tuple[FloatArray, FloatArray]  # (n_sensors,) each, NaN for one that is unknown
 
@@ -45,6 +46,7 @@ class Extent:
     start: float  # the first start of follow-up
     stop: float  # the last end of follow-up
     last_start: float
+    first_event: float  # infinite without events
     has_dates: bool  # whether times were time stamps
     magnitudes: Magnitudes
     leverage: Leverage
@@ -75,6 +77,7 @@ class Extent:
             float(events.window_start.min()),
             float(events.window_stop.max()),
             float(events.window_start.max()),
+            float(events.times.min(initial=np.inf)),
             events.origin is not None or events.origins is not None,
             Magnitudes.of(events, weights, sensors),
             Leverage.of(events, weights),
@@ -96,6 +99,7 @@ class Extent:
             min(self.start, other.start),
             max(self.stop, other.stop),
             max(self.last_start, other.last_start),
+            min(self.first_event, other.first_event),
             self.has_dates,
             self.magnitudes.join(other.magnitudes),
             self.leverage.join(other.leverage),
@@ -107,8 +111,24 @@ class Extent:
         """Refuse data beyond reckoning, and warn of those that may not be meant so."""
         self.magnitudes.check()
         self.leverage.warn()
-        if clock == "calendar" and not self.has_dates:
+        if self.has_dates:
+            return
+        self._warn_of_missing_starts()
+        if clock == "calendar":
             self._warn_of_far_start()
+
+    def _warn_of_missing_starts(self) -> None:
+        """Warn of events whose times look like dates, while follow-up begins at 0."""
+        likely = _name_likely(self.first_event, self.stop)
+        if likely is None or self.start > 0.0 or self.first_event < _LATE * self.stop:
+            return
+        warn_user(
+            f"Follow-up begins at {self.start:g}, but the first event is at "
+            f"{self.first_event:g}, and times look like {likely}: individuals count as "
+            "observed without events for all the time before. Pass time stamps in the "
+            "place of numbers, or when follow-up began, as `start`.",
+            DataWarning,
+        )
 
     def _warn_of_far_start(self) -> None:
         """Warn of times that begin far from 0, and what they may be."""
