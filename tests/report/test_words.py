@@ -46,7 +46,7 @@ def test_a_headline_that_the_look_back_contradicts_is_doubted():
     assert "too low" in words
     assert "15% more events" in words
     assert "1.15 ± 0.03" in words
-    assert f"{1.15 * expected:,.4g} events are to come" in words
+    assert f"about {1.15 * expected:,.0f} events are to come" in words
     assert "train the model anew" in words
     words, _ = doubt(0.8, 0.03)
     assert "too high" in words

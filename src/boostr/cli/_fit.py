@@ -14,12 +14,14 @@ from typing import Annotated, Any
 import typer
 
 from boostr.cli import _options as options
+from boostr.cli._files import list_names
 from boostr.cli._output import check_output, print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
 from boostr.data._indexing import count_of
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import SensorImportance, sensor_importance
+from boostr.inspection._model import unused_features, unused_sensors
 from boostr.io._atomic import check_checkpoint
 from boostr.plotting._style import name_rate
 from boostr.tuning import as_of_split
@@ -175,6 +177,9 @@ def _report(
         print_table("What splits the individuals", ["feature", "share of gain"], rows)
     if found is not None:
         _show_sensors(found)
+    unused = [*unused_features(model), *unused_sensors(model)]
+    if unused:
+        say(f"Not used by the model: {list_names(unused)}")
     say(f"Saved as {out}. Next: boostr forecast {shlex.quote(str(out))} EVENTS …")
 
 
@@ -191,13 +196,8 @@ def _show_sensors(found: SensorImportance) -> None:
     names = ["sensor", f"effect ({name_rate(found.time_unit)})"]
     columns = [found.sensors, found.norms.tolist()]
     if found.measure is not None:
-        names += ["held-out loss without it", "± error"]
+        names += ["how much worse without it", "± error"]
         columns += [found.losses.tolist(), found.errors.tolist()]
     order = sorted(range(len(found.sensors)), key=lambda place: -found.norms[place])
     rows = [tuple(column[place] for column in columns) for place in order]
     print_table("What the sensors do", names, rows)
-    unused = [
-        name for name, norm in zip(found.sensors, found.norms, strict=True) if not norm
-    ]
-    if unused:
-        say(f"Not used by the model: {', '.join(unused)}")

@@ -179,7 +179,7 @@ def _write_doubt(content: Content, what: str) -> str:
         f"This forecast may be too {low}. Where it can be checked ({label}), "
         f"{abs(off):.0%} {more} {what} were observed than expected: {slope.ratio:.2f} ± "
         f"{slope.ratio_error:.2f} times as many. If that goes on, "
-        f"{_tell_total(slope.ratio * total.expected)} {what} are to come in place of "
+        f"about {slope.ratio * total.expected:,.0f} {what} are to come in place of "
         f"{_tell_total(total.expected)}, and the intervals are too {low} as well. What to "
         "do: train the model anew on all histories up to now; look for what has changed "
         "and is not among the features; compare forecasts at past dates (boostr backtest)."
