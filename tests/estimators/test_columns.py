@@ -66,6 +66,14 @@ def test_forecasts_scores_and_reasons_match_by_name_too(X, fleet):
         assert len(caught) == 1
 
 
+def test_groups_of_a_fleet_may_be_a_column_that_is_no_feature(X, fleet):
+    model = MODELS[0].fit(X, fleet.y)
+    site = np.where(np.arange(len(X)) < 40, "north", "south")
+    expected = model.forecast_fleet(X, fleet.y, horizon=10, by=site)
+    found = model.forecast_fleet(X.assign(site=site), fleet.y, horizon=10, by="site")
+    assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
 def test_columns_without_names_go_by_position(fleet):
     model = MODELS[0].fit(fleet.X, fleet.y)
     with warnings.catch_warnings():

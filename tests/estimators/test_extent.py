@@ -1,11 +1,13 @@
 """Times that begin far from 0 are fitted as if they began there, and said."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from boostr import BoostR, RecurrentEvents, load
+from boostr import BoostR, RecurrentEvents, Trajectories, load
 from boostr.exceptions import DataWarning
 
 PLAIN = {"n_estimators": 20, "validation": None, "n_origins": 0}
@@ -59,6 +61,21 @@ def test_a_far_start_changes_nothing_but_is_said(features, name, likely, tmp_pat
     model.save(tmp_path / "far.boostr")
     again = load(tmp_path / "far.boostr").predict_count(features, far.start, far.end)
     assert_allclose(again, predicted, rtol=1e-12)
+
+
+def test_sensors_move_with_the_events(features):
+    models, n = [], len(features)
+    for since in (0.0, 2005.3):
+        y = make_events(features, since, 1.0)
+        values = np.random.default_rng(2).uniform(size=(1, 3 * n))
+        begins = np.tile([0.0, since, since + 2.0], n)
+        Z = Trajectories.from_flat(begins, 3 * np.arange(n + 1), values, ["load"])
+        model = BoostR.paper(n_estimators=3, gamma1=0.0, gamma2=0.1, n_origins=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            model.fit(features, y, Z)
+        models.append(model.predict_count(features, y.start, y.end, Z))
+    assert_allclose(models[1], models[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("when", [(0.0, 1.0), (2.0, 1.0), (1e8, 1e9)])

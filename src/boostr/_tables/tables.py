@@ -45,10 +45,11 @@ def check_table(X: Any) -> Any:
     return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
 
 
-def match_columns(model: Any, table: Any, names: Sequence[str]) -> Any:
+def match_columns(model: Any, table: Any, names: Sequence[str], besides: Any = None) -> Any:
     """Return the columns that a model was fitted with, in their order; warn of others.
 
-    Tables without names, and models that were fitted to such, go by position.
+    Tables without names, and models that were fitted to such, go by position. ``besides``
+    is a column that something else is read from.
     """
     if not is_frame(table) or not all(isinstance(name, str) for name in table.columns):
         return table
@@ -58,7 +59,7 @@ def match_columns(model: Any, table: Any, names: Sequence[str]) -> Any:
         refuse_missing(missing, given)
     if missing or given == list(names):
         return table
-    others = [name for name in given if name not in names]
+    others = [name for name in given if name not in (*names, besides)]
     if others:
         warn_user(
             f"`X` has {len(others)} columns that the model was not fitted with, which are "

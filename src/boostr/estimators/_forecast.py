@@ -282,7 +282,7 @@ class Forecaster(FuturePredictor):
         check_is_fitted(self)
         check_level(level)
         labels = None if by is None else read_labels(X, by)
-        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure, by)
         self._warn_of_long_horizon(present, stop)
         outlook = look_ahead(self, present, stop, own_history=own_history)
         frailties = outlook.frailties(stop)

@@ -210,8 +210,9 @@ class FuturePredictor(OutOfFoldPredictor):
         future: Any,
         now: Any,
         exposure: Any = None,
+        by: Any = None,
     ) -> tuple[Present, FloatArray]:
-        """Return who is asked about, and until when."""
+        """Return who is asked about, and until when; groups may have their own column."""
         y = add_newcomers(X, y, now)
         length = self.horizon_ if horizon is None else horizon
         lengths = read_lengths(length, y, now, len(X))
@@ -219,7 +220,8 @@ class FuturePredictor(OutOfFoldPredictor):
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
         warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)
-        table = match_columns(self, present.table, self.encoder_.names)
+        group = by if isinstance(by, str) else None
+        table = match_columns(self, present.table, self.encoder_.names, group)
         return replace(present, table=table), present.now + lengths
 
 
