@@ -126,9 +126,8 @@ def _check_same(
     if missing:
         seen = set(_fold(keys).to_list())
         n_alike = sum(folded in seen for folded in _fold(load_polars().Series(missing)))
-        alike = (
-            f"by spaces or case alone, {n_alike} differ from others; " if n_alike else ""
-        )
+        verb = "is" if n_alike == 1 else "are"
+        alike = f"{n_alike} {verb} there with other spaces or case; " if n_alike else ""
         raise error(
             f"All individuals of the events must be in {name}, but {len(missing)} of "
             f"{len(expected)} are not (ids {first_few(map(_show, missing))}).\n\n"
