@@ -324,3 +324,17 @@ def test_sensors_of_a_model_without_are_refused(fleet, plain):
 def test_impossible_questions_are_refused(machines, machine_model, asked, message):
     with pytest.raises(InvalidParameterError, match=message):
         explain(machine_model, machines.X, **asked)
+
+
+def test_categories_that_are_not_learned_are_named(rng):
+    n = 60
+    site = np.where(np.arange(n) % 2, "north", "south").astype(object)
+    site[0] = "EIRE"
+    y = RecurrentEvents.from_lists(
+        [np.sort(rng.uniform(0.0, 9.0, 1 + 4 * (one == "north"))) for one in site], end=10.0
+    )
+    X = pd.DataFrame({"age": rng.uniform(size=n), "site": site})
+    model = BoostR(n_estimators=5, validation=None, random_state=0).fit(X, y)
+    other = pd.DataFrame({"age": [0.5] * 4, "site": ["EIRE", "Mars", None, "north"]})
+    found = explain(model, other).unlearned
+    assert found == {(0, 1): "rare (EIRE)", (1, 1): "unknown (Mars)"}

@@ -102,6 +102,12 @@ def test_a_sentence_is_found_by_id_or_position():
     assert explanation.sentence("W2") == explanation.sentence(1)
 
 
+def test_categories_that_are_not_learned_are_named_in_sentences():
+    explanation = make_explanation(unlearned={(0, 0): "rare (EIRE)"})
+    assert "+1.4 location = rare (EIRE), +0.5 age" in explanation.sentence("W1")
+    assert "rare" not in explanation.sentence("W2")
+
+
 def test_ids_come_before_positions():
     explanation = make_explanation(ids=np.array([1, 0]))
     assert [explanation.position(one) for one in (1, 0, -1)] == [0, 1, 1]

@@ -319,7 +319,11 @@ class Explanation:
         return self._write_sentence(self.position(id), n_reasons)
 
     def _write_sentence(self, i: int, n_reasons: int = 3) -> str:
-        named = (*self.features, *self.sensors)
+        """Write the sentence of a position; unlearned categories stand by their names."""
+        named = [
+            f"{name} = {self.unlearned[i, place]}" if (i, place) in self.unlearned else name
+            for place, name in enumerate((*self.features, *self.sensors))
+        ]
         extra = [(name, amounts[i]) for name, amounts in self._others()]
         amounts = list(zip(named, self.values[i], strict=True))
         return write_sentence(self.prediction[i], self.base[i], amounts, extra, n_reasons)
