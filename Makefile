@@ -9,7 +9,7 @@ PLAIN := tests/kernels tests/engine/tree tests/metrics \
 	--ignore=tests/metrics/test_scorers.py --ignore=tests/metrics/test_truth_beats_noise.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports compiled uncounted unit cluster nojit bench clean
+.PHONY: help demo test lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -37,7 +37,7 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python examples/plot_fleet.py
 
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
-	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled uncounted
+	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled pages long
 	$(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=target cluster nojit
 	$(BIN)/coverage combine --quiet
@@ -60,11 +60,14 @@ compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
 	$(BIN)/python examples/plot_out_of_core.py >/dev/null
 
 # Long, and other tests go through their lines, too; they compile most of the other kernels.
-UNCOUNTED := tests/estimators/test_boostr_properties.py tests/contracts/test_readme.py \
-	tests/estimators/test_scikit_learn_checks.py
+PAGES := tests/contracts/test_readme.py
+LONG := tests/estimators/test_boostr_properties.py tests/estimators/test_scikit_learn_checks.py
 
-uncounted: $(VENV)/.developer $(VENV)/.kernels  ## long tests and the examples in README and guide
-	$(BIN)/python -m pytest -q $(UNCOUNTED)
+pages: $(VENV)/.developer $(VENV)/.kernels  ## the examples in README and guide
+	$(BIN)/python -m pytest -q $(PAGES)
+
+long: $(VENV)/.developer $(VENV)/.kernels  ## long tests, without counting lines
+	$(BIN)/python -m pytest -q $(LONG)
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
 # the lines of everything else, the last those of the kernels and of what is close to them. Tests
@@ -74,7 +77,7 @@ COUNT := --cov --cov-report= --cov-fail-under=0 --durations=10
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings
 	$(BIN)/coverage erase
 	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal \
-		--ignore=tests/dask $(UNCOUNTED:%=--ignore=%) $(COUNT)
+		--ignore=tests/dask $(patsubst %,--ignore=%,$(PAGES) $(LONG)) $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
 	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q tests/dask $(COUNT)

@@ -3,7 +3,14 @@
 import pytest
 from tests.reproduction.scenes import TINY, Recorder
 
-from boostr.reproduction import _comparison, _leaf_counts, _maps, _quadrants, _ranking
+from boostr.reproduction import (
+    _comparison,
+    _leaf_counts,
+    _maps,
+    _quadrants,
+    _ranking,
+    _trees,
+)
 from boostr.reproduction._learners import DEFAULT, make_learners
 from boostr.reproduction._page import render
 from boostr.reproduction._work import Work
@@ -11,7 +18,11 @@ from boostr.reproduction._work import Work
 pytest.importorskip("jinja2")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
-pytestmark = [pytest.mark.slow, pytest.mark.plot]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.plot,
+    pytest.mark.usefixtures("draw_plainly"),
+]
 
 BUILDERS = {
     "A": (_quadrants.build_a, 7),
@@ -23,7 +34,7 @@ BUILDERS = {
 
 @pytest.fixture(autouse=True)
 def _be_quick(monkeypatch):
-    """Grow few trees by default, and draw few data sets."""
+    """Grow few trees by default, and draw few of them and few data sets."""
 
     def make_small(kind, scale, random_state=0):
         learners = make_learners(kind, scale, random_state)
@@ -33,7 +44,8 @@ def _be_quick(monkeypatch):
 
     for module in (_comparison, _maps, _quadrants, _ranking):
         monkeypatch.setattr(module, "make_learners", make_small)
-    monkeypatch.setattr(_leaf_counts, "_FEWEST_DRAWS", 2)
+    monkeypatch.setattr(_leaf_counts, "_FEWEST_DRAWS", 1)
+    monkeypatch.setattr(_trees, "_N_TREES", 2)
     pyplot.switch_backend("Agg")
 
 

@@ -84,6 +84,7 @@ def test_counts_that_stop_at_the_fourth_event_stay_below_five():
 
 @pytest.mark.slow
 @pytest.mark.plot
+@pytest.mark.usefixtures("draw_plainly")
 def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     pytest.importorskip("jinja2")
     pyplot = pytest.importorskip("matplotlib.pyplot")

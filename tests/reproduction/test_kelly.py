@@ -81,6 +81,7 @@ def test_the_default_predicts_day_240_better_than_the_papers_settings(scores):
 
 @pytest.mark.slow
 @pytest.mark.plot
+@pytest.mark.usefixtures("draw_plainly")
 def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     pytest.importorskip("jinja2")
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -92,6 +92,7 @@ def test_models_of_the_pictures_are_not_fitted_again(fleet, paper):
 
 @pytest.mark.slow
 @pytest.mark.plot
+@pytest.mark.usefixtures("draw_plainly")
 def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     pytest.importorskip("jinja2")
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -117,7 +117,7 @@ def _grow(train: Simulation, family: str, gammas: Sequence[float]) -> LeafCounts
         "gamma1": gammas[0],
         "gamma2": gammas[1],
     }
-    model = BoostR.paper(**settings, leaf=family)
+    model = BoostR.paper(**settings, leaf=family, n_origins=0)  # forecasts nothing
     return leaf_counts(model.fit(train.X, train.y))
 
 
