@@ -9,10 +9,6 @@ from boostr import BoostR, RecurrentEvents
 # Checks hand over a plain y. The adapter below turns it into histories, so that all they
 # check besides the target can be checked; what is left is listed with its reason.
 EXPECTED_FAILURES = {
-    "check_dataframe_column_names_consistency": (
-        "Columns in another order are no error: they are matched by name, and additional "
-        "ones are left out with a warning, see test_columns. Missing ones are refused."
-    ),
     "check_estimators_empty_data_messages": (
         "A table without features is no error: it leaves the sensors, or the average "
         "individual, see test_no_features. Tables without rows are refused there, too."
