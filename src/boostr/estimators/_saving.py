@@ -200,10 +200,6 @@ register(
         "categories": sequence(tuple, optional(sequence(list, CATEGORY))),
     },
     later={"rare": sequence(tuple, optional(sequence(list, CATEGORY)))},
-    check=lambda encoder: require(
-        len(encoder.rare) in {0, len(encoder.names)},
-        "Rare categories must be listed for every feature, or for none",
-    ),
 )
 register(
     SensorLayout,
@@ -328,6 +324,7 @@ def _check_model(model: Any) -> None:
     ensemble, encoder, n_features = model.ensemble_, model.encoder_, model.n_features_in_
     mapper = ensemble.mapper
     n_known = {len(encoder.names), len(encoder.categories), len(mapper.is_categorical)}
+    n_known.add(len(encoder.rare or encoder.names))
     for name in ("feature_importances_", "feature_gains_", "split_counts_"):
         n_known.add(len(getattr(model, name)))
     require(n_known == {n_features}, "All parts of a model must have the same features")

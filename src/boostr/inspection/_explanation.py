@@ -269,10 +269,11 @@ class Explanation:
         >>> from boostr.inspection import explain
         >>> from boostr.simulate import dataset_a
         >>> train = dataset_a(n=150, random_state=1)
-        >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
-        >>> X = pd.DataFrame(train.X[:2], index=["P1", "P2"])
-        >>> explain(model, X.set_axis(["x0", "x1"], axis=1), horizon=50).position("P2")
-        1
+        >>> ids = [f"P{number}" for number in range(150)]
+        >>> X = pd.DataFrame(train.X, columns=["load", "age"], index=ids)
+        >>> model = BoostR(n_estimators=10, validation=None).fit(X, train.y)
+        >>> explain(model, X, horizon=50).position("P7")
+        7
         """
         found = [place for place, one in enumerate(self.ids.tolist()) if one == id]
         if found:
