@@ -77,6 +77,15 @@ def test_an_interrupt_that_a_library_made_an_error_of_is_one(run, monkeypatch, t
     assert "Stopped." in result.stderr
 
 
+@pytest.fixture
+def _usual_interrupts():
+    """Interrupts as in a terminal; jobs in the background ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_usual_interrupts")
 def test_an_interrupt_that_python_cannot_raise_is_one_all_the_same(
     run, monkeypatch, tmp_path
 ):
@@ -109,6 +118,7 @@ def test_an_interrupt_while_modules_are_imported_has_no_traceback(module):
     assert "Stopped." in rest
 
 
+@pytest.mark.usefixtures("_usual_interrupts")
 def test_a_program_that_uses_the_package_keeps_its_handler(monkeypatch):
     usual = signal.getsignal(signal.SIGINT)
     for script in ("analysis.py", "pytest"):

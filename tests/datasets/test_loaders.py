@@ -59,7 +59,9 @@ def test_histories_are_those_that_the_public_constructor_reads(load, name):
     rows = np.array(read_rows(f"{name}.csv"), dtype=float)
     table = pl.DataFrame(rows, schema=["id", "time", "event"]).cast({"id": pl.Int64})
     y = load().y
-    expected = RecurrentEvents.from_long(table, "id", "time", "event", unit=y.time_unit)
+    expected = RecurrentEvents.from_long(
+        table, "id", "time", "event", unit=y.time_unit, duplicates="keep"
+    )
     assert y.equals(expected)
 
 

@@ -63,7 +63,7 @@ def test_forecasts_scores_and_reasons_match_by_name_too(X, fleet):
         expected = ask(X)
         with pytest.warns(DataWarning, match="note") as caught:
             assert_array_equal(ask(more), expected)
-        assert len(caught) == 1
+        assert sum(issubclass(one.category, DataWarning) for one in caught) == 1
 
 
 def test_groups_of_a_fleet_may_be_a_column_that_is_no_feature(X, fleet):

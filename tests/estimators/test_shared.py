@@ -35,7 +35,11 @@ def draw(n=60, n_days=1_096, base=0.02, factor=3.0, stagger=0):
 
 def read(table, origin=None):
     return RecurrentEvents.from_long(
-        table, "id", "time", "event", start="entry", origin=origin
+        table,
+        *("id", "time", "event"),
+        start="entry",
+        origin=origin,
+        duplicates="keep",  # whole days, on which there may be several events
     )
 
 

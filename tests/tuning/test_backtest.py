@@ -83,7 +83,11 @@ def dated(n=40, seed=0):
         rows += [(one, since, since + day, 1) for day in days] + [(one, since, end, 0)]
     table = pd.DataFrame(rows, columns=["id", "entry", "day", "event"])
     return RecurrentEvents.from_long(
-        table, "id", "day", "event", start="entry", origin="individual"
+        table,
+        *("id", "day", "event"),
+        start="entry",
+        origin="individual",
+        duplicates="keep",  # whole days, on which there may be several events
     )
 
 

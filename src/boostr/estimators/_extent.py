@@ -119,8 +119,10 @@ class Extent:
 
     def _warn_of_missing_starts(self) -> None:
         """Warn of events whose times look like dates, while follow-up begins at 0."""
+        if self.n_events == 0 or self.start > 0.0 or self.first_event < _LATE * self.stop:
+            return
         likely = _name_likely(self.first_event, self.stop)
-        if likely is None or self.start > 0.0 or self.first_event < _LATE * self.stop:
+        if likely is None:
             return
         warn_user(
             f"Follow-up begins at {self.start:g}, but the first event is at "

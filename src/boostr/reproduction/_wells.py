@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from boostr._typing import FloatArray
+from boostr.exceptions import UnusedInputWarning
 from boostr.inspection import SensorEffect, feature_importance, sensor_effect
 from boostr.reproduction._learners import DEFAULT, PAPER, PAPER_SETTINGS
 from boostr.reproduction._numbers import list_names, say, say_mean
@@ -44,7 +46,13 @@ Models = Mapping[str, Any]
 
 
 def build(work: Work) -> Chapter:
-    """Return the chapter of the wells."""
+    """Return the chapter of the wells, with pictures of sensors that are not used, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedInputWarning)
+        return _build(work)
+
+
+def _build(work: Work) -> Chapter:
     scale = work.scale
     fleet = draw_fleet(scale, 0)
     models = fit_for_pictures(fleet)
