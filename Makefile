@@ -43,6 +43,9 @@ test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
+# Two processes fill two cores: threads of other libraries would only wait for each other.
+pages long unit nojit: export OMP_NUM_THREADS = 1
+
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
