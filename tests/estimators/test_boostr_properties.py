@@ -44,6 +44,7 @@ def tables(draw, n):
     )
 
 
+@pytest.mark.filterwarnings("ignore::boostr.exceptions.DataWarning")
 @pytest.mark.slow
 @given(
     st.data(),
