@@ -157,7 +157,7 @@ def test_categories_without_a_code_are_named_as_rare_or_unknown():
 
 
 def test_what_is_not_remembered_may_be_either():
-    counts = Counter(f"site {k}" for k in range(_MOST_RARE + 1)) + Counter(["site 0"])
+    counts = Counter(f"site {k}" for k in range(_MOST_RARE + 2)) + Counter(["site 0"])
     many = FeatureEncoder.from_counts({"place": counts})
     old = replace(FeatureEncoder.from_counts({"place": Counter(a=5)}), rare=())
     for encoder in (many, old):
