@@ -188,6 +188,12 @@ def test_concatenation_keeps_numbers_and_texts_apart():
     assert RecurrentEvents.concatenate([y, z]).ids.tolist() == [0, "a"]
 
 
+def test_concatenation_keeps_the_name_of_ids_only_if_all_share_it(y):
+    well, pump = y._with(id_name="well"), y._with(id_name="pump")
+    assert RecurrentEvents.concatenate([well, well]).id_name == "well"
+    assert RecurrentEvents.concatenate([well, pump]).id_name is None
+
+
 def test_concatenation_of_nothing_is_refused():
     with pytest.raises(InvalidEventsError, match="at least one part"):
         RecurrentEvents.concatenate([])

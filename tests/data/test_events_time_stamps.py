@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr.data import RecurrentEvents
+from boostr.data._times import name_length
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 STAMPS = {
@@ -242,3 +243,17 @@ def test_zones_of_any_name_give_the_same_instants(library, zone):
     assert y.equals(
         RecurrentEvents.from_long(pl.DataFrame(STAMPS), **COLUMNS, start="entry")
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "unit", "words"),
+    [
+        (1, "D", "1 day"),
+        (1.0, None, "1 unit of time"),
+        (2.5, None, "2.5 units of time"),
+        (3, "km", "3 km"),
+        (8760.0, "h", "8,760 hours"),
+    ],
+)
+def test_lengths_of_time_are_named_in_words(length, unit, words):
+    assert name_length(length, unit) == words
