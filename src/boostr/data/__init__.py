@@ -1,4 +1,4 @@
-"""Event data and sensor series in memory."""
+"""Event histories and sensors, in memory or in Parquet files."""
 
 from boostr.data._events import RecurrentEvents
 from boostr.data._panel import Panel

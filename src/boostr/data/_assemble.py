@@ -15,10 +15,9 @@ from boostr.exceptions import InvalidEventsError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Records:
-    """Events and windows of ``n`` individuals in any order, not yet checked.
+    """Unchecked events and windows of ``n`` individuals, in any order.
 
-    Event ``k`` happened to individual ``event_owner[k]`` at ``times[k]``; window ``j``
-    of individual ``window_owner[j]`` is ``(window_start[j], window_stop[j]]``.
+    The owners are positions of individuals; windows are ``(window_start, window_stop]``.
     """
 
     times: FloatArray  # (n_events,)
@@ -36,36 +35,7 @@ class Records:
 
 
 def assemble(records: Records) -> dict[str, Any]:
-    """Check the records and lay them out flat.
-
-    Parameters
-    ----------
-    records : Records
-        Events and windows in any order.
-
-    Returns
-    -------
-    dict
-        The fields of a ``RecurrentEvents``.
-
-    Examples
-    --------
-    >>> zero, one = np.array([0]), np.array([1.0])
-    >>> fields = assemble(
-    ...     Records(
-    ...         times=one,
-    ...         event_owner=zero,
-    ...         costs=None,
-    ...         window_start=0 * one,
-    ...         window_stop=2 * one,
-    ...         window_owner=zero,
-    ...         ids=zero,
-    ...         has_ids=False,
-    ...     )
-    ... )
-    >>> fields["event_offsets"]
-    array([0, 1])
-    """
+    """Return checked and sorted records as the fields of a ``RecurrentEvents``."""
     if records.ids.size == 0:
         raise InvalidEventsError(
             "There must be at least one individual, but there is none.\n\n"
@@ -94,7 +64,7 @@ def assemble(records: Records) -> dict[str, Any]:
 
 
 def _check_values(records: Records) -> None:
-    """Check every number on its own."""
+    """Refuse invalid times and costs, whatever their order."""
     ids, window_owner = records.ids, records.window_owner
     check_times(records.times, records.event_owner, ids)
     check_times(records.window_start, window_owner, ids, name="Starts of follow-up")

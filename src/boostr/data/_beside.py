@@ -21,7 +21,7 @@ _TYPES = {"f": "float64", "M": "datetime64[us]", "m": "timedelta64[us]"}
 
 
 def by_id(given: Any, name: str) -> Any:
-    """Return a Series of pandas as a mapping from ids, and anything else as it is."""
+    """Return a pandas Series as a mapping from ids; pass anything else through."""
     index = getattr(given, "index", None)
     if index is None or callable(index):
         return given
@@ -48,7 +48,7 @@ def check_common(start: Any) -> None:
 def join_ids(
     ids: AnyArray, owner: OffsetArray, *given: Any
 ) -> tuple[AnyArray, OffsetArray]:
-    """Return the ids of the table and those of mappings, sorted, and the owners of rows."""
+    """Return the sorted ids of table and mappings, and the position of each row's id."""
     known = set(ids.tolist())
     new = {key for each in given if isinstance(each, Mapping) for key in each} - known
     if not new:
@@ -72,9 +72,9 @@ def join_ids(
 
 
 def spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
-    """Return one moment per individual of the kind of the table's times.
+    """Return one moment per individual, of the same kind as the table's times.
 
-    It is missing where a mapping has none.
+    Individuals that a mapping does not list get a missing value.
     """
     if isinstance(given, Mapping):
         values: Sequence[Any] = [given.get(id_) for id_ in ids.tolist()]
@@ -87,7 +87,7 @@ def spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
 
 
 def is_unknown(moments: AnyArray) -> BoolArray:
-    """Tell which moments are missing."""
+    """Return a mask of missing moments."""
     return np.isnat(moments) if moments.dtype.kind in "mM" else np.isnan(moments)
 
 
@@ -100,7 +100,7 @@ def _as_moments(values: Iterable[Any], kind: str, name: str) -> AnyArray:
 
 
 def _as_moment(value: Any, kind: str, name: str) -> Any:
-    """Return one time as a scalar of NumPy."""
+    """Return one time as a NumPy scalar."""
     if kind == "M":
         return as_stamp(value, name)
     scalar = np.asarray(np.timedelta64(value) if isinstance(value, timedelta) else value)

@@ -13,25 +13,7 @@ from boostr.exceptions import InvalidEventsError
 
 
 def as_floats(values: Any, name: str) -> FloatArray:
-    """Copy numbers into a float array, or say what was given instead.
-
-    Parameters
-    ----------
-    values : array-like
-        Numbers.
-    name : str
-        What they are, for the message.
-
-    Returns
-    -------
-    float64 array
-        Always a copy, so that the caller's array is never shared.
-
-    Examples
-    --------
-    >>> as_floats([1, 2], "end")
-    array([1., 2.])
-    """
+    """Return a float64 copy of the numbers; refuse arrays of texts."""
     given = np.asarray(values)
     if given.dtype.kind in "biuf":
         return given.astype(np.float64)
@@ -48,21 +30,7 @@ def as_floats(values: Any, name: str) -> FloatArray:
 
 
 def check_length(size: int, n: int, name: str) -> None:
-    """Refuse an array that has not one entry per individual.
-
-    Parameters
-    ----------
-    size : int
-        Length of the array.
-    n : int
-        Number of individuals.
-    name : str
-        What the array is, for the message.
-
-    Examples
-    --------
-    >>> check_length(3, 3, "end")
-    """
+    """Refuse an array that does not have one entry per individual."""
     if size != n:
         raise InvalidEventsError(
             f"`{name}` must have one entry per individual, but it has {size} "
@@ -72,17 +40,7 @@ def check_length(size: int, n: int, name: str) -> None:
 
 
 def check_unique(ids: AnyArray) -> None:
-    """Refuse ids that name two individuals.
-
-    Parameters
-    ----------
-    ids : (n,) array
-        Id of every individual.
-
-    Examples
-    --------
-    >>> check_unique(np.array(["W1", "W2"]))
-    """
+    """Refuse ids that occur more than once."""
     twice = repeats(ids)
     if not twice:
         return
@@ -97,23 +55,7 @@ def check_unique(ids: AnyArray) -> None:
 def check_times(
     times: FloatArray, event_owner: OffsetArray, ids: AnyArray, *, name: str = "Event times"
 ) -> None:
-    """Refuse times that are missing, infinite or negative.
-
-    Parameters
-    ----------
-    times : (k,) float64 array
-        Times of anything.
-    event_owner : (k,) int64 array
-        Individual of every time.
-    ids : (n,) array
-        Id of every individual.
-    name : str, default="Event times"
-        What the times are, for the message.
-
-    Examples
-    --------
-    >>> check_times(np.array([0.5]), np.array([0]), np.array(["W1"]))
-    """
+    """Refuse times that are missing, infinite or negative."""
     bad = ~np.isfinite(times)
     if bad.any():
         raise blame(
@@ -134,21 +76,7 @@ def check_times(
 
 
 def check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> None:
-    """Refuse costs that are missing, infinite or negative.
-
-    Parameters
-    ----------
-    costs : (k,) float64 array
-        Cost of every event.
-    event_owner : (k,) int64 array
-        Individual of every event.
-    ids : (n,) array
-        Id of every individual.
-
-    Examples
-    --------
-    >>> check_costs(np.array([2.5]), np.array([0]), np.array(["W1"]))
-    """
+    """Refuse costs that are missing, infinite or negative."""
     bad = ~(np.isfinite(costs) & (costs >= 0))
     if bad.any():
         raise blame(
@@ -162,22 +90,7 @@ def check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> N
 def check_windows(
     start: FloatArray, stop: FloatArray, offsets: OffsetArray, ids: AnyArray
 ) -> None:
-    """Refuse windows that are empty or that overlap.
-
-    Parameters
-    ----------
-    start, stop : (w,) float64 array
-        Windows, sorted by start within each individual.
-    offsets : (n + 1,) int64 array
-        Where each individual begins.
-    ids : (n,) array
-        Id of every individual.
-
-    Examples
-    --------
-    >>> one = np.array([1.0])
-    >>> check_windows(0 * one, one, np.array([0, 1]), np.array(["W1"]))
-    """
+    """Refuse windows that are empty or overlap; they come sorted within each individual."""
     owner = owners_of(offsets)
     bad = stop <= start
     if bad.any():
@@ -208,26 +121,7 @@ def check_inside(
     window_offsets: OffsetArray,
     ids: AnyArray,
 ) -> None:
-    """Refuse events at times when their individual was not observed.
-
-    Parameters
-    ----------
-    times : (k,) float64 array
-        Event times.
-    event_offsets : (n + 1,) int64 array
-        Where the events of each individual begin.
-    window_start, window_stop : (w,) float64 array
-        Windows, sorted and disjoint within each individual.
-    window_offsets : (n + 1,) int64 array
-        Where the windows of each individual begin.
-    ids : (n,) array
-        Id of every individual.
-
-    Examples
-    --------
-    >>> one, offsets = np.array([1.0]), np.array([0, 1])
-    >>> check_inside(one, offsets, 0 * one, one, offsets, np.array(["W1"]))
-    """
+    """Refuse events outside the windows, which come sorted and disjoint per individual."""
     owner = owners_of(event_offsets)
     early = times <= window_start[window_offsets[:-1]][owner]
     if early.any():

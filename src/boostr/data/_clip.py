@@ -20,7 +20,10 @@ __all__ = ["clip", "clip_sensors", "read_times"]
 def clip(
     y: RecurrentEvents, start: FloatArray, stop: FloatArray
 ) -> tuple[RecurrentEvents, PositionArray]:
-    """Return what is observed in (start, stop], one window each, and of whom."""
+    """Return the histories clipped to ``(start, stop]``, without those not observed then.
+
+    The positions of the remaining individuals are returned, too.
+    """
     n = len(y)
     owner = owners_of(y.window_offsets)
     begin = np.maximum(y.window_start, start[owner])
@@ -48,9 +51,9 @@ def clip(
 def clip_sensors(
     sensors: Trajectories, stop: FloatArray, future: Trajectories | None = None
 ) -> Trajectories:
-    """Return the samples that were taken up to a time, one for each individual.
+    """Return the samples up to one time per individual.
 
-    Then follow those of a planned future, and of sensors that are known ahead.
+    Samples of a planned future and of sensors known in advance are added after it.
     """
     owner = owners_of(sensors.offsets)
     is_known = sensors.times <= stop[owner]
@@ -68,9 +71,9 @@ def clip_sensors(
 
 
 def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
-    """Return one time per individual, on the axis of the histories.
+    """Return one time per individual on the time axis of the histories.
 
-    Time stamps are counted from the origin, or from each individual's own.
+    Time stamps are counted from the common origin or from each individual's own.
     """
     given: AnyArray = np.asarray(time)
     is_number = given.dtype.kind in "fiu"
@@ -85,7 +88,7 @@ def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
 
 
 def _read_stamps(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
-    """Return time stamps, one or one per individual, as numbers."""
+    """Return one time stamp, or one per individual, as numbers."""
     since = find_origins(y)
     if since is None:
         raise InvalidParameterError(

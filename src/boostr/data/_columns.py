@@ -17,24 +17,7 @@ Column = nw.Series[Any]
 
 
 def as_frame(df: Any) -> Frame:
-    """Wrap a table, or say what was given instead.
-
-    Parameters
-    ----------
-    df : DataFrame
-        From pandas, polars or anything else that narwhals reads.
-
-    Returns
-    -------
-    narwhals.DataFrame
-        The same table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> as_frame(pd.DataFrame({"day": [1.0]})).columns
-    ['day']
-    """
+    """Return the table as a narwhals DataFrame; refuse anything that is not a table."""
     try:
         frame = nw.from_native(df, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -53,22 +36,9 @@ def as_frame(df: Any) -> Frame:
 
 
 def check_columns(frame: Frame, columns: dict[str, str | None], df: Any) -> None:
-    """Refuse names of columns that the table does not have.
+    """Refuse column names, given by role, that are missing in the table.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table.
-    columns : dict
-        Name of the column by role; None for a role that is not used.
-    df : DataFrame
-        The table as the user gave it, whose index may hold the column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> df = pd.DataFrame({"day": [1.0]})
-    >>> check_columns(as_frame(df), {"time": "day"}, df)
+    A role with the name None is not used; `df` is only needed for the hint.
     """
     wanted = {role: name for role, name in columns.items() if name is not None}
     missing = {role: name for role, name in wanted.items() if name not in frame.columns}
@@ -90,27 +60,7 @@ def check_columns(frame: Frame, columns: dict[str, str | None], df: Any) -> None
 
 
 def factor(column: Column) -> tuple[AnyArray, OffsetArray]:
-    """Find the individuals of a table, sorted by id.
-
-    Parameters
-    ----------
-    column : narwhals.Series
-        Id of every row.
-
-    Returns
-    -------
-    ids : (n,) array
-        The different ids, sorted.
-    owner : (n_rows,) int64 array
-        Position of every row's id.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> ids, owner = factor(as_frame(pd.DataFrame({"well": [7, 3, 7]}))["well"])
-    >>> ids, owner
-    (array([3, 7]), array([1, 0, 1]))
-    """
+    """Return the sorted ids and the position of every row's id."""
     values = column.to_numpy()
     _check_ids_known(column, values)
     if values.dtype.kind != "O":
@@ -151,29 +101,7 @@ def _check_ids_known(column: Column, values: AnyArray) -> None:
 
 
 def read_flags(column: Column, owner: OffsetArray, ids: AnyArray) -> BoolArray:
-    """Read which rows are events.
-
-    Parameters
-    ----------
-    column : narwhals.Series
-        Booleans, or 0 and 1.
-    owner : (n_rows,) int64 array
-        Individual of every row.
-    ids : (n,) array
-        Id of every individual.
-
-    Returns
-    -------
-    (n_rows,) bool array
-        True for an event.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> column = as_frame(pd.DataFrame({"failed": [1, 0]}))["failed"]
-    >>> read_flags(column, np.array([0, 0]), np.array(["W1"]))
-    array([ True, False])
-    """
+    """Return which rows are events, from booleans or 0 and 1."""
     rule = f"Column {column.name!r} must be True or False, or 1 or 0, in every row"
     hint = (
         "write 1 for an event and 0 for the end of follow-up, for instance df[event] == 1."
@@ -188,24 +116,7 @@ def read_flags(column: Column, owner: OffsetArray, ids: AnyArray) -> BoolArray:
 
 
 def read_numbers(column: Column) -> FloatArray:
-    """Read numbers, missing ones as NaN.
-
-    Parameters
-    ----------
-    column : narwhals.Series
-        Any kind of number.
-
-    Returns
-    -------
-    (n_rows,) float64 array
-        A copy.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_numbers(as_frame(pd.DataFrame({"cost": [1, 2]}))["cost"])
-    array([1., 2.])
-    """
+    """Return a float64 copy of a column; missing values become NaN."""
     if not column.dtype.is_numeric():
         raise InvalidEventsError(
             f"Column {column.name!r} must hold numbers, but it holds {column.dtype}.\n\n"
@@ -215,23 +126,9 @@ def read_numbers(column: Column) -> FloatArray:
 
 
 def read_moments(column: Column) -> AnyArray:
-    """Read times, which may be numbers, time stamps or durations.
+    """Return times as float64, datetime64[us] or timedelta64[us].
 
-    Parameters
-    ----------
-    column : narwhals.Series
-        One of the three.
-
-    Returns
-    -------
-    (n_rows,) float64, datetime64[us] or timedelta64[us] array
-        NaN or NaT where missing; stamps with a zone are converted to UTC.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_moments(as_frame(pd.DataFrame({"day": [1, 2]}))["day"])
-    array([1., 2.])
+    Missing ones are NaN or NaT; time stamps with a time zone are converted to UTC.
     """
     dtype = column.dtype
     if dtype.is_numeric():

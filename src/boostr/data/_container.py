@@ -1,4 +1,4 @@
-"""The part of ``RecurrentEvents`` that makes it look like an array of individuals."""
+"""Base class of ``RecurrentEvents``: an array of individuals."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class EventContainer(IndividualArray):
         return int(self.event_offsets.size) - 1
 
     def _take(self, index: OffsetArray) -> Self:
-        """Take individuals by position."""
+        """Return the individuals at some positions."""
         events, event_offsets = gather(self.event_offsets, index)
         windows, window_offsets = gather(self.window_offsets, index)
         return self._with(
@@ -94,7 +94,7 @@ class EventContainer(IndividualArray):
         )
 
     def _entries(self) -> Iterator[AnyArray]:
-        """Give the event times of every individual."""
+        """Return the event times of every individual."""
         bounds = pairwise(self.event_offsets.tolist())
         return (self.times[first:last] for first, last in bounds)
 
@@ -109,7 +109,7 @@ class EventContainer(IndividualArray):
         )
 
     def equals(self, other: object) -> bool:
-        """Tell whether two containers hold the same histories in the same order.
+        """Return whether two containers hold the same histories in the same order.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class EventContainer(IndividualArray):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Put containers one after the other.
+        """Return the individuals of several containers in one.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ def _check_clocks(parts: Sequence[EventContainer]) -> None:
 
 
 def _join_exposures(parts: Sequence[EventContainer]) -> Exposure | None:
-    """Return the exposures of all parts, none if none has some."""
+    """Return the exposures of all parts, or None if no part has any."""
     some = [part.exposure for part in parts if part.exposure is not None]
     if some and len(some) < len(parts):
         raise InvalidEventsError(

@@ -26,9 +26,9 @@ _CHOICES = ("warn", "keep", "drop", "error")
 def settle_duplicates(
     df: Any, names: Iterable[str | None], id: str, duplicates: str
 ) -> Any:
-    """Return the table, and keep, drop or refuse rows that repeat another in all columns.
+    """Return the table; keep, drop, warn about or refuse rows that repeat another one.
 
-    Only rows that are the same in the columns ``names`` are compared in all of them.
+    Rows must agree in all columns; those in ``names`` are compared first, to save time.
     """
     if duplicates not in _CHOICES:
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""``RecurrentEvents``: who was observed when, and when the events happened."""
+"""``RecurrentEvents``: windows of observation and event times of many individuals."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ class RecurrentEvents(EventScans, TimeScales):
         return cls(**assemble(records)).with_exposure(exposure)
 
     def with_exposure(self, exposure: Any) -> Self:
-        """Say what the number of events is proportional to.
+        """Return the histories with exposures, to which counts of events are proportional.
 
         A water main fails in proportion to its length, an aircraft to its flights. With an
         exposure :math:`e_i(t)` the rate of events of an individual is :math:`e_i(t)` times
@@ -443,7 +443,7 @@ class RecurrentEvents(EventScans, TimeScales):
         return self._expose(None if exposure is None else read_exposure(self, exposure))
 
     def _expose(self, exposure: Exposure | None) -> Self:
-        """Return the same histories with exposures that must be above zero at times."""
+        """Return the histories with exposures, which must be above zero at some time."""
         if exposure is None and self.exposure is None:
             return self
         exposed = self._with(exposure=exposure)

@@ -1,4 +1,4 @@
-"""Exposure: how much of what can fail each individual has, constant on pieces of time."""
+"""Exposures of individuals, which multiply the rate of events; piecewise constant."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["CutWindows", "Exposure", "exposed_windows"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutWindows:
-    """Windows in pieces of constant exposure, and the window that each is a part of."""
+    """Windows cut into pieces of constant exposure, with the window of each piece."""
 
     window: OffsetArray  # (k,)
     owner: OffsetArray  # (k,) position of the individual
@@ -33,10 +33,9 @@ class CutWindows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exposure:
-    """Exposures of ``n`` individuals: the rate of events is ``values`` times a unit's.
+    """Exposures of ``n`` individuals, by which the rate of events is multiplied.
 
-    Piece ``k`` holds on ``(begins[k], begins[k + 1]]``, the first of an individual from the
-    beginning of time and its last one for ever. Neighbours have different values.
+    Piece ``k`` holds on ``(begins[k], begins[k + 1]]``; successive values differ.
     """
 
     begins: FloatArray  # (n_pieces,) minus infinity for the first of each individual
@@ -45,7 +44,7 @@ class Exposure:
 
     @classmethod
     def of_numbers(cls, values: AnyArray) -> Exposure:
-        """Return exposures that do not change: one number per individual."""
+        """Return constant exposures, one number per individual."""
         n = len(values)
         return cls(np.full(n, -np.inf), values.astype(np.float64), np.arange(n + 1))
 
@@ -53,7 +52,7 @@ class Exposure:
     def of_samples(
         cls, times: FloatArray, values: FloatArray, offsets: OffsetArray
     ) -> Exposure:
-        """Return exposures that hold from one sample to the next; all have a sample."""
+        """Return exposures that hold until the next sample; all individuals have some."""
         owner, is_first = owners_of(offsets), np.zeros(len(times), dtype=np.bool_)
         is_first[offsets[:-1]] = True
         is_new = is_first.copy()
@@ -64,7 +63,7 @@ class Exposure:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Exposure]) -> Exposure:
-        """Put exposures of individuals one after the other."""
+        """Return the exposures of all parts, one after the other."""
         counts = np.concatenate([np.diff(part.offsets) for part in parts])
         return cls(
             np.concatenate([part.begins for part in parts]),
@@ -80,17 +79,17 @@ class Exposure:
         return Exposure(self.begins[pieces], self.values[pieces], offsets)
 
     def move(self, shift: FloatArray) -> Exposure:
-        """Return the same exposures on another axis of time, one shift per individual."""
+        """Return the exposures with times shifted by one number per individual."""
         begins = self.begins + shift[owners_of(self.offsets)]
         return Exposure(begins, self.values, self.offsets)
 
     @property
     def is_constant(self) -> bool:
-        """Whether no exposure changes in time: there is one number per individual."""
+        """Whether every individual has a single exposure for all times."""
         return len(self.values) == len(self)
 
     def equals(self, other: Exposure | None) -> bool:
-        """Tell whether other exposures are the same."""
+        """Return whether other exposures are the same."""
         return other is not None and all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("begins", "values", "offsets")
@@ -109,7 +108,7 @@ class Exposure:
         return out
 
     def cut(self, owner: AnyArray, start: FloatArray, stop: FloatArray) -> CutWindows:
-        """Cut windows ``(start, stop]`` of individuals where their exposures change."""
+        """Return windows ``(start, stop]``, cut where the exposures change."""
         first = self.find(owner, start, is_after=True)
         last = np.maximum(self.find(owner, stop), first)
         offsets = offsets_of(last - first + 1)

@@ -31,7 +31,7 @@ _UNIT_HINT = "an exposure is a length, a number of beds or seats, or of flights 
 
 
 def read_exposure(y: EventContainer | ScannedEvents, given: Any) -> Exposure:
-    """Return the exposures of individuals with histories, in their order."""
+    """Return the exposures of individuals with histories, in the order of the histories."""
     if isinstance(given, Exposure):
         return _check_as_many(given, len(y))
     if isinstance(given, PathContainer):
@@ -43,7 +43,7 @@ def read_exposure(y: EventContainer | ScannedEvents, given: Any) -> Exposure:
 def read_new_exposure(given: Any, n: int, index: Any = None) -> Exposure | None:
     """Return the exposures of ``n`` individuals without histories.
 
-    ``index`` has the labels of their features, if a table from pandas has them.
+    ``index`` holds the row labels of their features if these are a pandas table.
     """
     if given is None:
         return None
@@ -66,10 +66,9 @@ def read_new_exposure(given: Any, n: int, index: Any = None) -> Exposure | None:
 def read_exposure_column(
     df: Any, id: str, name: str, start: FloatArray | None = None
 ) -> Exposure:
-    """Return exposures from a column of a table, by ascending id.
+    """Return the exposures in a column of a table, by ascending id.
 
-    They hold from the ``start`` of one row to that of the next. Without starts a column
-    must have the same number in all rows of an individual.
+    A row holds until the ``start`` of the next; without starts, exposures are constant.
     """
     frame = as_frame(df)
     check_columns(frame, {"id": id, "exposure": name}, df)
@@ -92,7 +91,7 @@ def read_exposure_column(
 
 
 def check_exposed(y: EventContainer) -> None:
-    """Refuse individuals that are never exposed while they are observed."""
+    """Refuse individuals whose exposure is zero throughout their windows."""
     if y.exposure is None:
         return
     total = y.exposure.total(owners_of(y.window_offsets), y.window_start, y.window_stop)
@@ -106,7 +105,7 @@ def check_exposed(y: EventContainer) -> None:
 
 
 def _match(given: Any, y: EventContainer | ScannedEvents) -> Any:
-    """Return one number per individual, in the order of histories."""
+    """Return one number per individual, in the order of the histories."""
     if isinstance(given, Mapping):
         return _look_up(given, y.ids)
     index = getattr(given, "index", None)  # of a Series from pandas
@@ -127,7 +126,7 @@ def _look_up(numbers: Mapping[Any, Any], ids: AnyArray) -> list[Any]:
 
 
 def _check_as_many(exposure: Exposure, n: int) -> Exposure:
-    """Return exposures of other histories, which must be as many."""
+    """Return the exposures if there are ``n``; they are matched by position."""
     if len(exposure) != n:
         raise InvalidParameterError(
             f"`exposure` must be of the {n} individuals asked for, but it is of "
@@ -166,7 +165,7 @@ def _check_values(
 
 
 def _read_sensor(series: PathContainer, ids: AnyArray) -> Exposure:
-    """Return what one sensor shows; where it is unknown, its last value holds."""
+    """Return the exposures of a sensor; gaps are filled with the last known value."""
     if len(series.names) != 1 or series.categories[0] is not None:
         raise SensorTypeError(
             "An exposure must be Trajectories of one sensor of numbers, but these are of "

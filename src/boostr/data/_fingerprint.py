@@ -1,4 +1,4 @@
-"""Marks by which a model knows the individuals that it was trained on again."""
+"""Fingerprints by which a model recognizes the individuals it was trained on."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ _FNV_BASIS, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fingerprint:
-    """The smallest marks of training individuals, all of them where these are few.
+    """Smallest hashes of the training individuals, or all of them if there are few.
 
-    The mark of an individual is a hash of its history, and of its id or, where there are
-    no ids, of its features. Those without events have none: their histories are alike.
+    Hashed are history and id (else features), only of individuals with events.
     """
 
     marks: Marks  # (m,) ascending
@@ -41,7 +40,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, events: EventContainer, features: FloatArray | None) -> Fingerprint:
-        """Mark individuals; features are for those without ids."""
+        """Return the fingerprint of individuals; features are only used without ids."""
         return cls._keep(np.unique(_mark(events, features)), is_whole=True)
 
     @classmethod
@@ -49,12 +48,12 @@ class Fingerprint:
         return cls(marks[:_MOST], is_whole and len(marks) <= _MOST)
 
     def join(self, other: Fingerprint) -> Fingerprint:
-        """Return the fingerprint of both."""
+        """Return the fingerprint of the individuals of both."""
         both = np.union1d(self.marks, other.marks)
         return self._keep(both, is_whole=self.is_whole and other.is_whole)
 
     def share_known(self, events: EventContainer, features: FloatArray | None) -> float:
-        """Return the share of individuals that were trained on, 0 if it may be chance."""
+        """Return the share of individuals seen in training, or 0 if it may be chance."""
         marks = _mark(events, features)
         if not self.is_whole:
             marks = marks[marks <= self.marks[-1]]
@@ -66,9 +65,9 @@ class Fingerprint:
 def tell_trained_on(
     model: Any, events: EventContainer, features: FloatArray | None
 ) -> str | None:
-    """Return a sentence on individuals that a model was trained on, if it was on any.
+    """Return a sentence on the share of individuals seen in training, if there are any.
 
-    Models without a fingerprint, such as baselines and early model files, cannot tell.
+    Models without a fingerprint (baselines, early model files) give no sentence.
     """
     fingerprint: Fingerprint | None = getattr(model, "fingerprint_", None)
     share = 0.0 if fingerprint is None else fingerprint.share_known(events, features)
@@ -85,14 +84,14 @@ def tell_trained_on(
 def warn_if_trained_on(
     model: Any, events: EventContainer, features: FloatArray | None, stacklevel: int = 3
 ) -> None:
-    """Warn of figures on individuals that a model was trained on."""
+    """Warn about scores on individuals that the model was trained on."""
     told = tell_trained_on(model, events, features)
     if told is not None:
         warnings.warn(f"{told}\n\nHint: {_HINT}", InSampleWarning, stacklevel=stacklevel)
 
 
 def _mark(events: EventContainer, features: FloatArray | None) -> Marks:
-    """Return the marks of individuals that have events."""
+    """Return one hash for every individual with events."""
     marks = _hash_ids(events.ids) if events.has_ids else _hash_features(events, features)
     offsets = events.window_offsets
     marks = _mix(marks + _sum_up(_mix(_bits(events.window_start)), offsets))
@@ -115,7 +114,7 @@ def _hash_ids(ids: AnyArray) -> Marks:
 
 
 def _hash_features(events: EventContainer, features: FloatArray | None) -> Marks:
-    """Return a hash of every row, the same where rounding differs in the last digits."""
+    """Return a hash of every row that ignores rounding errors in the last digits."""
     marks = np.zeros(len(events), dtype=np.uint64)
     if features is not None:
         with np.errstate(over="ignore"):  # too large for fewer digits
@@ -126,13 +125,13 @@ def _hash_features(events: EventContainer, features: FloatArray | None) -> Marks
 
 
 def _bits(numbers: FloatArray) -> Marks:
-    """Return numbers as they are stored, with one zero and one NaN."""
+    """Return the bits of floats, with one pattern for all zeros and one for all NaN."""
     known = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
     return np.ascontiguousarray(known, dtype=np.float64).view(np.uint64)
 
 
 def _mix(values: Marks) -> Marks:
-    """Return numbers in which every digit depends on all digits (SplitMix64)."""
+    """Return integers in which every bit depends on all bits given (SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -42,25 +42,9 @@ def read_long(
     origin: Any,
     end: Any = None,
 ) -> Records:
-    """Read rows of events and ends of follow-up.
+    """Return unchecked records from rows of events and of ends of follow-up.
 
-    Parameters
-    ----------
-    df : DataFrame
-        The table.
-    columns : dict
-        Names of the columns by role: id, time, event, cost.
-    start, end : str, scalar, array-like, mapping or None
-        Entry, and end of those without a row for it: a column, one for all, or by id.
-    unit : str or None
-        Unit of the times.
-    origin : time stamp, "individual" or None
-        Moment of time 0.
-
-    Returns
-    -------
-    Records
-        Not yet checked, but with one end for every individual.
+    `start` and `end` are a column, one for all, or by id; `end` fills missing end rows.
     """
     start, end = by_id(start, "start"), by_id(end, "end")
     frame = as_frame(df)
@@ -100,24 +84,7 @@ def read_long(
 
 
 def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any) -> Records:
-    """Read rows of windows with or without an event at the stop.
-
-    Parameters
-    ----------
-    df : DataFrame
-        The table.
-    columns : dict
-        Names of the columns by role: id, start, stop, event, cost.
-    unit : str or None
-        Unit of the times.
-    origin : time stamp, "individual" or None
-        Moment of time 0.
-
-    Returns
-    -------
-    Records
-        Not yet checked.
-    """
+    """Return unchecked records from rows of windows, with a flag for an event at stop."""
     frame = as_frame(df)
     check_columns(frame, columns, df)
     ids, owner = find_owners(_column(frame, columns, "id"))
@@ -141,20 +108,7 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
 
 
 def write_long(y: EventContainer, backend: str | None) -> Any:
-    """Write events and ends of follow-up.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories without gaps.
-    backend : {"pandas", "polars"} or None
-        Which table to make.
-
-    Returns
-    -------
-    DataFrame
-        The table.
-    """
+    """Return a table of events and ends of follow-up; histories must have no gaps."""
     gaps = np.diff(y.window_offsets) > 1
     if gaps.any():
         raise blame(
@@ -178,20 +132,7 @@ def write_long(y: EventContainer, backend: str | None) -> Any:
 
 
 def write_start_stop(y: EventContainer, backend: str | None) -> Any:
-    """Write windows that are cut at the events.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories without ties.
-    backend : {"pandas", "polars"} or None
-        Which table to make.
-
-    Returns
-    -------
-    DataFrame
-        The table.
-    """
+    """Return a table of windows that are cut at the events; there must be no ties."""
     _check_no_ties(y)
     n_events = y.times.size
     owner = np.concatenate([y.event_owner, owners_of(y.window_offsets)])
@@ -212,7 +153,7 @@ def write_start_stop(y: EventContainer, backend: str | None) -> Any:
 
 
 def _column(frame: Frame, columns: Columns, role: str) -> Column:
-    """Take the column that plays a role."""
+    """Return the column of a role."""
     name = columns[role]
     if name is None:
         unless = ", unless `end` is given," if role == "event" else ""
@@ -247,7 +188,7 @@ def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None
 def _read_events(
     frame: Frame, columns: Columns, end: Any, owner: OffsetArray, ids: AnyArray
 ) -> BoolArray:
-    """Read which rows are events: all of them where ends are given and no flags."""
+    """Return which rows are events: all of them if ends are given but no flags."""
     if columns["event"] is None and end is not None:
         return np.ones(owner.size, dtype=bool)
     return read_flags(_column(frame, columns, "event"), owner, ids)
@@ -256,7 +197,7 @@ def _read_events(
 def _read_entry(
     frame: Frame, start: Any, kind: str, owner: OffsetArray, ids: AnyArray
 ) -> AnyArray:
-    """Return everybody's start of follow-up, which must be known."""
+    """Return the start of follow-up of every individual; none may be missing."""
     entry = _read_each(frame, start, "start", kind, owner, ids)
     unknown = is_unknown(entry)
     if unknown.any():
@@ -273,7 +214,7 @@ def _read_entry(
 def _read_each(
     frame: Frame, given: Any, name: str, kind: str, owner: OffsetArray, ids: AnyArray
 ) -> AnyArray:
-    """Return one time per individual: of a column, one for all, or by id."""
+    """Return one time per individual, from a column, one value for all, or by id."""
     if not isinstance(given, str) or given not in frame.columns:
         return spread(given, ids, kind, name)
     values = read_moments(frame.get_column(given))
@@ -298,7 +239,7 @@ def _read_costs(
     owner: OffsetArray,
     ids: AnyArray,
 ) -> FloatArray | None:
-    """Read the costs of events, and refuse costs of anything else."""
+    """Return the costs of the events; costs of other rows are refused."""
     if name is None:
         return None
     costs = read_numbers(frame.get_column(name))
@@ -314,14 +255,14 @@ def _read_costs(
 
 
 def find_tied(y: EventContainer) -> OffsetArray:
-    """Return the individuals of events that happen at the time of the one before."""
+    """Return the individual of every event that is tied with the one before."""
     owner = y.event_owner
     tied = (owner[1:] == owner[:-1]) & (y.times[1:] == y.times[:-1])
     return owner[1:][tied]
 
 
 def _check_no_ties(y: EventContainer) -> None:
-    """Refuse events of one individual at the same time."""
+    """Refuse tied events of one individual."""
     tied = find_tied(y)
     if tied.size:
         raise blame(
@@ -335,7 +276,7 @@ def _check_no_ties(y: EventContainer) -> None:
 def _scatter(
     event_rows: OffsetArray, events: FloatArray, end_rows: OffsetArray, ends: FloatArray
 ) -> FloatArray:
-    """Interleave a value of the events with one of the ends."""
+    """Return values of events and ends in one array, at the given rows."""
     out = np.empty(events.size + ends.size)
     out[event_rows] = events
     out[end_rows] = ends
@@ -350,7 +291,7 @@ def _table(
     costs: FloatArray,
     backend: str | None,
 ) -> Any:
-    """Put the columns into a table."""
+    """Return a table of ids, times, flags and, if there are any, costs."""
     taken = {*columns, "event", "cost"}
     id_name = "id" if y.id_name is None or y.id_name in taken else y.id_name
     ids = y.ids[owner]
@@ -363,7 +304,7 @@ def _table(
 
 
 def make_table(columns: dict[str, Any], backend: str | None) -> Any:
-    """Put columns into a DataFrame of pandas or polars, or of the one installed."""
+    """Return a pandas or polars DataFrame; by default of the library that is installed."""
     if backend is None:
         backend = "pandas" if find_spec("pandas") else "polars"
     if backend not in {"pandas", "polars"}:

@@ -1,4 +1,4 @@
-"""What histories must have in common with those that a model was trained on."""
+"""Checks that histories match those that a model was trained on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["check_histories", "find_origin", "had_costs", "had_exposure", "refus
 
 
 def check_histories(model: Any, y: EventContainer) -> None:
-    """Refuse histories whose times or costs mean something else than in training."""
+    """Refuse histories whose times or costs differ in meaning from the training data."""
     _check_exposure(model, y)
     unit, origin = getattr(model, "time_unit_", None), find_origin(model)
     if unit is not None and y.time_unit is not None and y.time_unit != unit:
@@ -43,24 +43,24 @@ def check_histories(model: Any, y: EventContainer) -> None:
 
 
 def find_origin(model: Any) -> np.datetime64 | None:
-    """Return from when training counted time; the first model files do not say."""
+    """Return the origin of time in training; None if unknown, as in early model files."""
     return getattr(model, "time_origin_", None)
 
 
 def had_costs(model: Any) -> bool | None:
-    """Tell whether events of training had costs; the first model files do not say."""
+    """Return whether the training events had costs; None if the model does not tell."""
     moments = getattr(model, "cost_moments_", None)
     known = None if moments is None else bool(moments[1] != 1.0)
     return getattr(model, "has_costs_", known)
 
 
 def had_exposure(model: Any) -> bool:
-    """Tell whether individuals of training had exposures; the first files do not say."""
+    """Return whether the training data had exposures; False for early model files."""
     return bool(getattr(model, "has_exposure_", False))
 
 
 def refuse_exposure() -> NoReturn:
-    """Say that the model has learned without exposures."""
+    """Raise the error for exposures given to a model that was trained without them."""
     raise InvalidParameterError(
         "This model was fitted without exposures, but individuals have some now.\n\n"
         "Hint: fit(X, y.with_exposure(exposure)), or leave them out, y.with_exposure(None)."
@@ -68,7 +68,7 @@ def refuse_exposure() -> NoReturn:
 
 
 def _check_exposure(model: Any, y: EventContainer) -> None:
-    """Refuse histories without exposures where those of training had some, or with them."""
+    """Refuse exposures unless the training data had them, and the other way round."""
     if not hasattr(model, "has_exposure_") and not hasattr(model, "ensemble_"):
         return  # nothing is known
     if (y.exposure is not None) == had_exposure(model):

@@ -14,25 +14,7 @@ from boostr.exceptions import BoostrError, InvalidEventsError
 
 
 def positions_of(key: Any, n: int) -> OffsetArray:
-    """Turn anything that indexes a 1-D array into positions.
-
-    Parameters
-    ----------
-    key : int, slice, mask, array of int, or (key, Ellipsis)
-        What stood in the brackets.
-    n : int
-        Number of individuals.
-
-    Returns
-    -------
-    (m,) int64 array
-        Positions of those that are taken.
-
-    Examples
-    --------
-    >>> positions_of(slice(1, None), 3), positions_of(-1, 3)
-    (array([1, 2]), array([2]))
-    """
+    """Return the positions of an int, slice, mask, array of int or (key, Ellipsis)."""
     if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
         key = key[0]  # the way scikit-learn takes rows of an array
     if isinstance(key, Integral):
@@ -58,21 +40,7 @@ def positions_of(key: Any, n: int) -> OffsetArray:
 def check_labels(
     key: Any, ids: AnyArray, error: type[BoostrError] = InvalidEventsError
 ) -> None:
-    """Refuse a mask whose labels are the ids in another order: it means others.
-
-    Parameters
-    ----------
-    key : object
-        What stood in the brackets; only a boolean pandas Series has labels.
-    ids : (n,) array
-        Id of every individual.
-    error : type, default=InvalidEventsError
-        What is raised.
-
-    Examples
-    --------
-    >>> check_labels([True, False], np.array(["W1", "W2"]))
-    """
+    """Refuse a boolean pandas Series whose index holds the ids in another order."""
     labels = getattr(key, "index", None)
     if labels is None or callable(labels) or np.asarray(key).dtype != bool:
         return
@@ -88,69 +56,17 @@ def check_labels(
 
 
 def count_of(number: int, noun: str, spec: str = "") -> str:
-    """Say how many, in the right number.
-
-    Parameters
-    ----------
-    number : int
-        How many.
-    noun : str
-        Of what, in the singular.
-    spec : str, default=""
-        Format of the number, such as "," for thousands.
-
-    Returns
-    -------
-    str
-        Both.
-
-    Examples
-    --------
-    >>> count_of(1, "event"), count_of(2, "event")
-    ('1 event', '2 events')
-    """
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number:{spec}} {noun}{'' if number == 1 else 's'}"
 
 
 def concatenate_ids(ids: Sequence[AnyArray]) -> AnyArray:
-    """Join ids without turning numbers into text.
-
-    Parameters
-    ----------
-    ids : sequence of arrays
-        Ids of the parts.
-
-    Returns
-    -------
-    (n,) array
-        All of them, as objects if they are of different kinds.
-
-    Examples
-    --------
-    >>> concatenate_ids([np.array([1]), np.array(["W1"])]).tolist()
-    [1, 'W1']
-    """
+    """Return the ids of all parts, as objects if they are of different kinds."""
     if len({part.dtype.kind for part in ids}) == 1:
         return np.concatenate(ids)
     return np.concatenate([part.astype(object) for part in ids])
 
 
 def shared_value(values: set[str | None]) -> str | None:
-    """Give the one value that all share, if they do.
-
-    Parameters
-    ----------
-    values : set
-        The different values.
-
-    Returns
-    -------
-    str or None
-        None if there are several.
-
-    Examples
-    --------
-    >>> shared_value({"well"}), shared_value({"well", "id"})
-    ('well', None)
-    """
+    """Return the only value of a set, or None if there are several."""
     return values.pop() if len(values) == 1 else None

@@ -1,4 +1,4 @@
-"""What containers of individuals have in common with 1-D arrays."""
+"""Base class of containers that are indexed by individual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from boostr.exceptions import BoostrError
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How errors call a container and what it holds."""
+    """Names for a container and its contents in error messages."""
 
     container: str
     entries: str  # what individuals have one of
@@ -34,8 +34,7 @@ class Wording:
 class IndividualArray:
     """Flat arrays of all individuals, indexable by individual like a 1-D array.
 
-    A dataclass that inherits it says how many individuals there are, how some of them are
-    taken, and what the entries of an array of objects are.
+    Subclasses are dataclasses that define ``__len__``, ``_take`` and ``_entries``.
     """
 
     ids: AnyArray
@@ -81,34 +80,21 @@ class IndividualArray:
         return array
 
     def _take(self, index: OffsetArray) -> Self:
-        """Take individuals by position."""
+        """Return the individuals at some positions."""
         raise NotImplementedError
 
     def _entries(self) -> Iterator[AnyArray]:
-        """Give what every individual is in an array of objects."""
+        """Return the entry of every individual in an array of objects."""
         raise NotImplementedError
 
     def _with(self, **changes: Any) -> Self:
-        """Copy with other arrays, without checks."""
+        """Return a copy with other arrays, without checks."""
         names = self.__dataclass_fields__
         return type(self)(**({name: getattr(self, name) for name in names} | changes))
 
 
 def check_parts(parts: Sequence[object], kind: type[IndividualArray]) -> None:
-    """Refuse parts that are not all of one kind of container.
-
-    Parameters
-    ----------
-    parts : sequence
-        What is to be put one after the other.
-    kind : type
-        The container.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> check_parts([RecurrentEvents.from_lists([[1.0]], end=2.0)], RecurrentEvents)
-    """
+    """Refuse an empty list of parts, and parts that are not containers of one kind."""
     words = kind._wording
     if not parts:
         raise words.value_error("There must be at least one part to concatenate.")
@@ -122,25 +108,7 @@ def check_parts(parts: Sequence[object], kind: type[IndividualArray]) -> None:
 
 
 def join_ids(parts: Sequence[IndividualArray]) -> dict[str, Any]:
-    """Give the ids of containers that are put one after the other.
-
-    Parameters
-    ----------
-    parts : sequence of IndividualArray
-        The containers.
-
-    Returns
-    -------
-    dict
-        The fields of a container that are about ids.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0]], end=2.0, ids=["W1"])
-    >>> join_ids([y, y])["ids"].tolist()
-    ['W1', 'W1']
-    """
+    """Return the fields about ids of containers that are concatenated."""
     return {
         "ids": concatenate_ids([part.ids for part in parts]),
         "has_ids": any(part.has_ids for part in parts),

@@ -1,4 +1,4 @@
-"""What sensors and events leave behind: lags, running means, time since an event."""
+"""Sensors computed from the past: lags, moving averages, time since the last event."""
 
 from __future__ import annotations
 
@@ -34,17 +34,15 @@ Chosen = tuple[list[int], tuple[str, ...]]  # positions of sensors, names of the
 
 
 class MemoryTransforms(PathAlgebra):
-    """Series with further sensors that remember the past.
+    """Sensors with lagged, averaged or accumulated ones; no value depends on the future.
 
-    Nothing looks ahead: what happens after a time never changes a value at or before it.
-    Values that change all the time are cut into pieces, each with the value at its
-    beginning.
+    Values that change continuously become pieces, each with the value at its beginning.
     """
 
     def lag(
         self, sensor: str | Sequence[str], by: float, *, name: str | None = None
     ) -> Self:
-        """Add what sensors showed some time ago.
+        """Add lagged values of sensors.
 
         Parameters
         ----------
@@ -86,7 +84,7 @@ class MemoryTransforms(PathAlgebra):
         *,
         name: str | None = None,
     ) -> Self:
-        """Add the mean of sensors over the last while, weighted by time.
+        """Add the moving average of sensors, weighted by time.
 
         Parameters
         ----------
@@ -127,7 +125,7 @@ class MemoryTransforms(PathAlgebra):
         *,
         name: str | None = None,
     ) -> Self:
-        """Add the integral of sensors over the past, which fades with time.
+        """Add the integral of sensors over the past, with exponential decay.
 
         At time ``t`` it is the integral of ``z(u) * 2**(-(t - u) / half_life)`` over all
         ``u < t``; unknown values count as zero.
@@ -262,7 +260,7 @@ class MemoryTransforms(PathAlgebra):
     def events_in_window(
         self, events: Any, window: float, *, name: str | None = None
     ) -> Self:
-        """Add the number of the individual's events in the last while.
+        """Add the number of the individual's events within a moving window.
 
         An event at ``t`` counts on ``(t, t + window]``; before entry the number is
         unknown.
@@ -297,13 +295,13 @@ class MemoryTransforms(PathAlgebra):
     def _find_numeric(
         self, sensor: str | Sequence[str], suffix: str, name: str | None
     ) -> Chosen:
-        """Find sensors of numbers, and the names of what is made from them."""
+        """Return positions of numeric sensors, and names of those made from them."""
         positions, names = sensors_of(self, sensor, suffix, name)
         check_numeric(self, positions)
         return positions, names
 
     def _remember(self, chosen: Chosen, kernel: Kernel, span: float, grid: Runs) -> Self:
-        """Add what a kernel remembers of sensors, which are known as early as these."""
+        """Add sensors computed by a kernel, with the same `before` as these."""
         positions, names = chosen
         values = remember(self, positions, kernel, span, grid)
         return self._add(grid, values, names, self.before)
@@ -315,7 +313,7 @@ class MemoryTransforms(PathAlgebra):
         names: tuple[str, ...],
         before: str = "unknown",
     ) -> Self:
-        """Put new sensors of numbers beside these."""
+        """Return these sensors with new numeric ones added."""
         new = self._with(
             **grid._asdict(),
             values=values,
@@ -327,5 +325,5 @@ class MemoryTransforms(PathAlgebra):
 
 
 def _pace(step: float | None, default: float) -> float:
-    """Give the length of the steps."""
+    """Return the length of the steps."""
     return default if step is None else check_length_of_time(step, "step")

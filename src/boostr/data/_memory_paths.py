@@ -1,4 +1,4 @@
-"""New sensors that remember: the paths behind the methods of ``Trajectories``."""
+"""Computation of the sensors that depend on the past, for ``MemoryTransforms``."""
 
 from __future__ import annotations
 
@@ -25,32 +25,9 @@ Kernel = Callable[..., None]
 def sensors_of(
     paths: PathContainer, sensor: Any, suffix: str, name: str | None
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Find sensors, and the names of what is made from them.
+    """Return the positions of some sensors, and the names of those made from them.
 
-    Parameters
-    ----------
-    paths : Trajectories
-        The sensors.
-    sensor : str or sequence of str
-        Those asked for.
-    suffix : str
-        What follows a sensor's name in the new one.
-    name : str or None
-        The new name, if it is given.
-
-    Returns
-    -------
-    positions : list of int
-        Positions of the sensors.
-    names : tuple of str
-        New names.
-
-    Examples
-    --------
-    >>> from boostr.data import Trajectories
-    >>> Z = Trajectories.from_flat([1], [0, 1], [[5]], ["load"])
-    >>> sensors_of(Z, "load", "lag 5", None)
-    ([0], ('load lag 5',))
+    A new name is the old one and `suffix`, unless `name` is given for a single sensor.
     """
     asked = [sensor] if isinstance(sensor, str) else list(sensor)
     positions = [paths._index(one) for one in asked]
@@ -65,20 +42,7 @@ def sensors_of(
 
 
 def check_numeric(paths: PathContainer, positions: list[int]) -> None:
-    """Refuse sensors of categories.
-
-    Parameters
-    ----------
-    paths : Trajectories
-        The sensors.
-    positions : list of int
-        Those that must hold numbers.
-
-    Examples
-    --------
-    >>> from boostr.data import Trajectories
-    >>> check_numeric(Trajectories.from_flat([1], [0, 1], [[5]], ["load"]), [0])
-    """
+    """Refuse categorical sensors at the given positions."""
     wrong = [paths.names[i] for i in positions if paths.categories[i] is not None]
     if wrong:
         raise InvalidSensorsError(
@@ -91,26 +55,7 @@ def check_numeric(paths: PathContainer, positions: list[int]) -> None:
 def remember(
     paths: PathContainer, positions: list[int], kernel: Kernel, span: float, grid: Runs
 ) -> FloatArray:
-    """Run a kernel that remembers over some sensors.
-
-    Parameters
-    ----------
-    paths : Trajectories
-        The sensors.
-    positions : list of int
-        Those to run over.
-    kernel : callable
-        One of `boostr._kernels.path_memory`.
-    span : float
-        Its window or half-life.
-    grid : Runs
-        Where to write the values.
-
-    Returns
-    -------
-    (n_positions, k) float64 array
-        Values on the grid.
-    """
+    """Return the values of a memory kernel on a grid, one row per sensor."""
     pieces = paths._pieces()
     out = np.empty((len(positions), grid.times.size))
     for position, row in zip(positions, out, strict=True):
@@ -119,27 +64,7 @@ def remember(
 
 
 def match_events(paths: PathContainer, events: Any) -> RecurrentEvents:
-    """Put events into the order of the series.
-
-    Parameters
-    ----------
-    paths : Trajectories
-        The series.
-    events : RecurrentEvents
-        Histories of the same individuals.
-
-    Returns
-    -------
-    RecurrentEvents
-        One history per series.
-
-    Examples
-    --------
-    >>> from boostr.data import Trajectories
-    >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0)
-    >>> match_events(Trajectories.from_events(y), y).n_events
-    array([1, 0])
-    """
+    """Return the histories in the order of the individuals of the sensors."""
     if not isinstance(events, RecurrentEvents):
         raise SensorTypeError(
             f"`events` must be a RecurrentEvents, but it is a {type(events).__name__}.\n\n"
@@ -156,31 +81,7 @@ def match_events(paths: PathContainer, events: Any) -> RecurrentEvents:
 def since_last_event(
     events: RecurrentEvents, step: float, until: FloatArray
 ) -> tuple[Runs, FloatArray]:
-    """Measure the time since the last event, or since entry, in steps.
-
-    Parameters
-    ----------
-    events : RecurrentEvents
-        Histories.
-    step : float
-        Length of the steps.
-    until : (n,) float64 array
-        When the steps end.
-
-    Returns
-    -------
-    grid : Runs
-        Where the pieces begin.
-    values : (1, k) float64 array
-        Time since the last event at the beginning of each piece.
-
-    Examples
-    --------
-    >>> y = RecurrentEvents.from_lists([[1.5]], end=[3.0])
-    >>> grid, values = since_last_event(y, 1.0, y.end)
-    >>> grid.times, values
-    (array([0. , 1. , 1.5, 2.5]), array([[0., 1., 0., 1.]]))
-    """
+    """Return a grid of steps and the (1, k) times since the last event, or since entry."""
     happened = Runs(events.times, events.event_offsets)
     anchors = unite(one_each(events.start), happened)
     grid = refine(anchors, step, until=until)
@@ -190,29 +91,7 @@ def since_last_event(
 
 
 def count_recent(events: RecurrentEvents, window: float) -> tuple[Runs, FloatArray]:
-    """Count the events of the last ``window``, from entry on.
-
-    Parameters
-    ----------
-    events : RecurrentEvents
-        Histories.
-    window : float
-        How long an event counts.
-
-    Returns
-    -------
-    grid : Runs
-        Where the pieces begin.
-    values : (1, k) float64 array
-        Number of events in each piece.
-
-    Examples
-    --------
-    >>> y = RecurrentEvents.from_lists([[1.5]], end=[3.0])
-    >>> grid, values = count_recent(y, 1.0)
-    >>> grid.times, values
-    (array([0. , 1.5, 2.5]), array([[0., 1., 0.]]))
-    """
+    """Return a grid and the (1, k) numbers of events in the last `window`."""
     happened = Runs(events.times, events.event_offsets)
     grid = unite(one_each(events.start), happened)
     grid = unite(grid, Runs(happened.times + window, happened.offsets))

@@ -35,33 +35,9 @@ __all__ = [
 def measure(
     moments: dict[str, AnyArray], owner: OffsetArray, *, unit: str | None, origin: Any
 ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    """Turn times of any kind into numbers since the origin.
+    """Return times by role as numbers since the origin, and the container's time fields.
 
-    Parameters
-    ----------
-    moments : dict of (n_rows,) arrays
-        Times by role, of one kind; "start" if it is known.
-    owner : (n_rows,) int64 array
-        Individual of every row; everybody has some.
-    unit : str or None
-        Unit of the numbers.
-    origin : time stamp, "individual" or None
-        Moment of time 0.
-
-    Returns
-    -------
-    numbers : dict of (n_rows,) float64 arrays
-        Times by role.
-    clock : dict
-        The fields of a container that are about the unit and the origin.
-
-    Examples
-    --------
-    >>> days = np.array(["2024-01-01", "2024-02-01"], dtype="datetime64[us]")
-    >>> moments = {"start": days, "stop": days + np.timedelta64(5, "D")}
-    >>> rows = np.array([0, 1])
-    >>> measure(moments, rows, unit=None, origin="individual")[0]["stop"]
-    array([5., 5.])
+    Times are of one kind; dates need "start" or an origin. Every individual has rows.
     """
     kind = common_kind({role: values.dtype.kind for role, values in moments.items()})
     clock: dict[str, Any] = {"time_unit": resolve_unit(unit, kind)}
@@ -86,7 +62,7 @@ def measure(
 
 
 def _common_origin(moments: dict[str, AnyArray], kind: str, origin: Any) -> Any:
-    """Find time 0 of all, which numbers and durations do not need."""
+    """Return the common time 0; numbers and durations need none."""
     if kind == "M":
         return resolve_origin(origin, np.concatenate(list(moments.values())))
     if origin is not None:
@@ -98,29 +74,15 @@ def _common_origin(moments: dict[str, AnyArray], kind: str, origin: Any) -> Any:
 
 
 def _first_start(start: AnyArray, owner: OffsetArray) -> AnyArray:
-    """Find the earliest start of every individual."""
+    """Return the earliest start of every individual."""
     order = np.lexsort((start, owner))
     return start[order][np.flatnonzero(np.diff(owner[order], prepend=-1))]
 
 
 def find_origins(y: EventContainer) -> Any:
-    """Give the date of time 0: one for all, one for each, or None if there is none.
+    """Return the date of time 0, common or one per individual; None if not known.
 
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories.
-
-    Returns
-    -------
-    numpy.datetime64, (n,) datetime64 array or None
-        None as well if time is in a unit that dates cannot be counted in.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> find_origins(RecurrentEvents.from_lists([[1.0]], end=2.0)) is None
-    True
+    It is also None if the unit of time is not one that dates can be counted in.
     """
     if y.time_unit not in MICROSECONDS:
         return None
@@ -128,51 +90,14 @@ def find_origins(y: EventContainer) -> Any:
 
 
 def name_origin(y: EventContainer) -> str:
-    """Say from when histories count time.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories.
-
-    Returns
-    -------
-    str
-        A date, or words.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> name_origin(RecurrentEvents.from_lists([[1.0]], end=2.0))
-    'an unknown date'
-    """
+    """Return the origin of the histories for a message."""
     if y.origins is not None:
         return "each one's own start"
     return "an unknown date" if y.origin is None else str(y.origin)
 
 
 def counts_from_elsewhere(y: EventContainer, origin: np.datetime64) -> bool:
-    """Tell whether somebody's time is known not to count from a date.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories.
-    origin : numpy.datetime64
-        The date.
-
-    Returns
-    -------
-    bool
-        False if nothing is known.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0]], end=2.0)
-    >>> counts_from_elsewhere(y, np.datetime64("2024-01-01"))
-    False
-    """
+    """Return whether an individual's known origin differs from a date."""
     since = y.origins if y.origin is None else y.origin
     return since is not None and bool(np.any(since != origin))
 
@@ -180,29 +105,7 @@ def counts_from_elsewhere(y: EventContainer, origin: np.datetime64) -> bool:
 def as_moments(
     y: EventContainer, owner: OffsetArray | slice, times: FloatArray
 ) -> AnyArray:
-    """Give times as the user knows them: as dates where time is counted from dates.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories.
-    owner : (k,) int64 array or slice
-        Individual of every time.
-    times : (k,) float64 array
-        Times on the axis of the histories.
-
-    Returns
-    -------
-    (k,) float64 or datetime64[us] array
-        The times themselves if there is no date of time 0.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0]], end=2.0)
-    >>> as_moments(y, np.array([0, 0]), np.array([1.0, 2.0]))
-    array([1., 2.])
-    """
+    """Return times as dates if the histories have an origin, else as they are."""
     since = find_origins(y)
     if since is None:
         return times
@@ -212,23 +115,6 @@ def as_moments(
 
 
 def join_origins(origins: Sequence[AnyArray | None]) -> AnyArray | None:
-    """Give the origins of containers put one after the other, if all of them are known.
-
-    Parameters
-    ----------
-    origins : sequence of arrays or None
-        Those of the parts.
-
-    Returns
-    -------
-    (n,) datetime64[us] array or None
-        All of them.
-
-    Examples
-    --------
-    >>> days = np.array(["2024-01-01"], dtype="datetime64[D]")
-    >>> join_origins([days, days]).shape, join_origins([days, None]) is None
-    ((2,), True)
-    """
+    """Return the origins of concatenated containers; None if a part has none."""
     known = [part for part in origins if part is not None]
     return np.concatenate(known) if len(known) == len(origins) else None

@@ -1,4 +1,4 @@
-"""``Panel``: a table of features and sensor series, kept in step."""
+"""``Panel``: static features and sensors of the same individuals."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Panel:
 
 
 def _check_table(X: Any) -> Any:
-    """Return features in two dimensions, or say what was given instead."""
+    """Return the features, which must be a table or array of two dimensions."""
     table = X if hasattr(X, "shape") else np.asarray(X)
     if len(table.shape) == 2:
         return table
@@ -126,7 +126,7 @@ def _check_table(X: Any) -> Any:
 
 
 def _in_step(X: Any, Z: Trajectories) -> Trajectories:
-    """Put the series into the order of the rows."""
+    """Return the sensors in the order of the rows."""
     if is_pandas_dataframe(X) and Z.has_ids:
         labels = np.asarray(X.index)
         if not np.array_equal(labels, Z.ids) and labels_are_ids(X.index, Z):

@@ -1,9 +1,8 @@
-"""What Parquet files say about themselves, where they may be damaged.
+"""Ranges of ids from the footers of Parquet files, which may be damaged.
 
-pyarrow ends the whole process, by C++ exceptions that nobody catches, where a footer says
-things of a column that do not fit together. It is asked nothing about single columns
-therefore: the footer is a Thrift structure in the compact protocol, of which `read_ranges`
-reads the few entries that are needed and skips all others.
+pyarrow aborts the process, by uncaught C++ exceptions, if the metadata of a column are
+inconsistent. Therefore `read_ranges` reads the few entries it needs from the footer itself,
+a Thrift structure in the compact protocol, and skips all others.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _LONG = 15  # size of a list that is written after it
 
 @contextmanager
 def file_errors(file: object) -> Iterator[None]:
-    """Say which file could not be read, and the reason that pyarrow gives."""
+    """Raise errors of pyarrow as ours, with the name of the file and the reason."""
     pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
     try:
         yield
@@ -49,24 +48,9 @@ def file_errors(file: object) -> Iterator[None]:
 
 
 def read_ranges(file: BinaryIO, place: int, kind: Any, n_groups: int) -> list[Range]:
-    """Return the range of ids of every row group, where the file says so.
+    """Return the (first, last) id of every row group; both are None where unknown.
 
-    Parameters
-    ----------
-    file : file
-        Open for reading, in binary.
-    place : int
-        Place of the column of ids among all columns, those inside of others counted too.
-    kind : pyarrow.DataType
-        Its type; ranges of numbers, texts and days are read.
-    n_groups : int
-        Number of row groups.
-
-    Returns
-    -------
-    list of (first, last)
-        Both are None where ids are missing, or where nothing, or nothing that makes sense,
-        is said about them.
+    `place` is the id's position among the leaf columns, and `kind` its Arrow type.
     """
     with suppress(IndexError, ValueError, RecursionError, struct.error, OverflowError):
         found = [_find_range(entry, kind) for entry in _read_statistics(file, place)]
@@ -76,7 +60,7 @@ def read_ranges(file: BinaryIO, place: int, kind: Any, n_groups: int) -> list[Ra
 
 
 def _read_statistics(file: BinaryIO, place: int) -> Iterator[dict[int, Any]]:
-    """Yield what is said about the ids of every row group."""
+    """Yield the statistics of the id column for every row group."""
     end = file.seek(0, 2)
     file.seek(end - _TAIL.size)
     size, _ = _TAIL.unpack(file.read(_TAIL.size))
@@ -121,7 +105,7 @@ def _read_chunk(footer: _Thrift) -> dict[int, Any]:
 
 
 def _find_range(found: dict[int, Any], kind: Any) -> Range:
-    """Return the range that statistics tell, if its ends are what they should be."""
+    """Return the range in the statistics if both ends are valid."""
     if found.get(_N_NULL):
         return _UNKNOWN  # a row without an id is in no range: somebody has to complain
     low, high = found.get(_MIN_VALUE), found.get(_MAX_VALUE)
@@ -136,7 +120,7 @@ def _find_range(found: dict[int, Any], kind: Any) -> Range:
 
 
 def _decode(types: Any, kind: Any, value: bytes) -> Any:
-    """Return an end of a range as pyarrow would; None of types that are not looked at."""
+    """Return an end of a range as pyarrow would; None for types that are not supported."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     if types.is_string(kind) or types.is_large_string(kind):
@@ -156,14 +140,14 @@ def _decode(types: Any, kind: Any, value: bytes) -> Any:
 
 
 class _Thrift:
-    """A structure in Thrift's compact protocol, read from its begin to its end."""
+    """A reader of structures in Thrift's compact protocol, from begin to end."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self.at = 0
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """Yield number and kind of the fields to come; each must be read or skipped."""
+        """Yield number and kind of each field; the caller must read or skip its value."""
         number = 0
         while head := self._content[self.at]:
             self.at += 1
@@ -173,14 +157,14 @@ class _Thrift:
         self.at += 1
 
     def entries(self, kind: int) -> range:
-        """Begin a list of values of one kind; each must be read or skipped."""
+        """Return the positions of a list of one kind; the caller reads or skips each."""
         n, found = self._begin_list()
         if n and found != kind:
             raise ValueError("A list holds values of another kind.")
         return range(n)
 
     def read(self, kind: int) -> Any:
-        """Return a whole number, a truth value or bytes; None of others."""
+        """Return an integer or bytes; skip other kinds and return None."""
         if kind in _WHOLES:
             return self._whole()
         if kind != _BINARY:
@@ -193,7 +177,7 @@ class _Thrift:
         return self._content[begin : self.at]
 
     def skip(self, kind: int) -> None:
-        """Go on after a value of some kind."""
+        """Skip a value of some kind."""
         if kind == _STRUCT:
             self._skip_struct()
         elif kind in _LISTS:
@@ -213,7 +197,7 @@ class _Thrift:
             raise ValueError("The footer is cut off.")
 
     def _skip_struct(self) -> None:
-        """Skip all fields; most are whole numbers, and there are many."""
+        """Skip all fields of a structure; integers, the most frequent kind, go fast."""
         content = self._content
         while head := content[self.at]:
             self.at += 1

@@ -1,4 +1,4 @@
-"""Series put together: further sensors, changed values, a future after the past."""
+"""Sensors combined: merged, changed, or continued with a future."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from boostr.exceptions import InvalidParameterError, InvalidSensorsError, Sensor
 
 
 class PathAlgebra(PathContainer):
-    """Series that can be merged, changed and continued."""
+    """Sensors that can be merged, changed and continued."""
 
     @overload
     def merge(self, other: PathContainer) -> Self: ...
@@ -85,7 +85,7 @@ class PathAlgebra(PathContainer):
         )
 
     def _matched(self, other: Any) -> PathContainer:
-        """Put other series into the order of these."""
+        """Return other sensors in the order of these individuals."""
         if not isinstance(other, PathContainer):
             raise SensorTypeError(
                 f"Sensors must come in a Trajectories, but they come in a "
@@ -174,7 +174,7 @@ class PathAlgebra(PathContainer):
 
 
 def _first_times(paths: PathContainer) -> FloatArray:
-    """Give the first sample time of every individual, infinity if it has none."""
+    """Return the first sample time of every individual, infinity without samples."""
     first = np.full(len(paths), np.inf)
     some = np.diff(paths.offsets) > 0
     first[some] = paths.times[paths.offsets[:-1][some]]
@@ -182,14 +182,14 @@ def _first_times(paths: PathContainer) -> FloatArray:
 
 
 def _just_before(unknown: PathContainer, first: PathContainer) -> Runs:
-    """Give the last moment at which sensors are unknown beside some that never are."""
+    """Return the last moment at which sensors are unknown beside some that never are."""
     begin = _first_times(unknown)
     leads = np.isfinite(begin) & (begin <= _first_times(first))
     return one_each(np.nextafter(begin, -np.inf), leads)
 
 
 def _moments(paths: PathContainer, at: ArrayLike | None) -> FloatArray:
-    """Give the time at which every individual's own path ends."""
+    """Return the time up to which each individual's own values hold."""
     if at is None:
         return paths.last_times
     given = np.asarray(at, dtype=np.float64)
@@ -204,7 +204,7 @@ def _moments(paths: PathContainer, at: ArrayLike | None) -> FloatArray:
 def _past_and_future(
     past: PathContainer, future: PathContainer, moment: FloatArray
 ) -> Runs:
-    """Give the own times before the moment, the moment, and the future's after it."""
+    """Return a grid of own times before each moment, the moment, and later future times."""
     is_past = past.times < moment[owners_of(past.offsets)]
     grid = keep_times(past._samples(), is_past)
     is_known = np.isfinite(moment)
@@ -217,7 +217,7 @@ def _past_and_future(
 
 
 def _has_been_known(row: FloatArray, grid: Runs) -> Any:
-    """Tell where a sensor is known or has been so at an earlier time of the grid."""
+    """Return where a sensor is known, or was at an earlier time of the grid."""
     places = np.where(np.isnan(row), -1, np.arange(row.size))
     begin = grid.offsets[owners_of(grid.offsets)]
     return np.maximum.accumulate(places) >= begin

@@ -15,26 +15,9 @@ if TYPE_CHECKING:
 
 
 def assign_sensors(paths: PathContainer, sensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Work out the sensors after changes.
+    """Return new ``values``, ``names`` and ``categories`` after changes by sensor name.
 
-    Parameters
-    ----------
-    paths : Trajectories
-        The sensors before.
-    sensors : mapping
-        By name a function, a number, a category or an array.
-
-    Returns
-    -------
-    dict
-        New ``values``, ``names`` and ``categories``.
-
-    Examples
-    --------
-    >>> from boostr.data import Trajectories
-    >>> Z = Trajectories.from_flat([1], [0, 1], [[5]], ["load"])
-    >>> assign_sensors(Z, {"load": 2.0})["values"]
-    array([[2.]])
+    A change is a function, a number, a category or an array.
     """
     rows = dict(zip(paths.names, paths.values, strict=True))
     lists = dict(zip(paths.names, paths.categories, strict=True))
@@ -65,7 +48,7 @@ def assign_sensors(paths: PathContainer, sensors: Mapping[str, Any]) -> dict[str
 
 
 def _with_category(name: str, category: str, lists: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Give the categories of a sensor with one that may be new."""
+    """Return the categories of a sensor, with a new one added if needed."""
     known = lists.get(name, ())
     if known is None:
         raise InvalidSensorsError(
@@ -76,12 +59,12 @@ def _with_category(name: str, category: str, lists: Mapping[str, Any]) -> tuple[
 
 
 def _copies(rows: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Copy arrays, so that a function may change what it gets."""
+    """Return copies of the arrays, so that a user's function may change them."""
     return {name: row.copy() for name, row in rows.items()}
 
 
 def _as_row(name: str, given: Any, is_known: Any) -> FloatArray:
-    """Spread values over the pieces that are known, or over all of them."""
+    """Return a row with values at the known pieces, or at all of them."""
     values = np.asarray(given)
     if values.dtype.kind not in "biuf" or np.isinf(values).any():
         raise InvalidSensorsError(

@@ -19,7 +19,7 @@ MAX_PIECES = 2**31
 
 @dataclass(frozen=True, kw_only=True)
 class Filling:
-    """What a sensor's value is between, before and after its samples."""
+    """Rules for a sensor's value between, before and after its samples."""
 
     interpolation: str = "last"
     step: float | None = None
@@ -27,7 +27,7 @@ class Filling:
     max_gap: float | None = None
 
     def check(self) -> None:
-        """Refuse settings that are impossible."""
+        """Refuse invalid settings."""
         check_choice(self.interpolation, ("last", "linear"), "interpolation")
         check_choice(self.before, ("unknown", "first"), "before")
         if self.max_gap is not None:
@@ -48,32 +48,9 @@ def build_paths(
     is_numeric: tuple[bool, ...],
     filling: Filling,
 ) -> dict[str, Any]:
-    """Turn samples into pieces that hold.
+    """Return the fields of a ``Trajectories`` about times and values, made from samples.
 
-    Parameters
-    ----------
-    times : (n_samples,) float64 array
-        Sorted within each individual.
-    offsets : (n + 1,) int64 array
-        Where the samples of every individual begin.
-    values : (n_sensors, n_samples) float64 array
-        NaN where a sensor was not sampled; may be changed in place.
-    is_numeric : tuple of bool
-        Whether a sensor may move in lines.
-    filling : Filling
-        How values hold.
-
-    Returns
-    -------
-    dict
-        The fields times, values, offsets and before of a ``Trajectories``.
-
-    Examples
-    --------
-    >>> two = np.array([1.0, 2.0])
-    >>> values = np.array([[5.0, np.nan]])
-    >>> build_paths(two, np.array([0, 2]), values, (True,), Filling())["values"]
-    array([[5., 5.]])
+    Times are sorted within individuals; NaN means not sampled; `values` may be overwritten.
     """
     samples, values = _merge_ties(Runs(times, offsets), values)
     fills_back = filling.before == "first"
@@ -95,17 +72,7 @@ def build_paths(
 
 
 def check_size(n_pieces: float) -> None:
-    """Refuse steps so small that the pieces would fill the memory.
-
-    Parameters
-    ----------
-    n_pieces : float
-        How many pieces there would be.
-
-    Examples
-    --------
-    >>> check_size(1e6)
-    """
+    """Refuse steps so small that the number of pieces would exceed the limit."""
     if n_pieces > MAX_PIECES:
         raise InvalidParameterError(
             f"Paths must have at most {MAX_PIECES} pieces, but there would be "
@@ -114,7 +81,7 @@ def check_size(n_pieces: float) -> None:
 
 
 def _merge_ties(samples: Runs, values: FloatArray) -> tuple[Runs, FloatArray]:
-    """Make one sample of several at one time; the later wins, but not with NaN."""
+    """Return one sample per time; among ties the last value that is not NaN wins."""
     times, offsets = samples
     keep = np.empty(times.size, dtype=bool)
     keep[-1:] = True
@@ -129,7 +96,7 @@ def _merge_ties(samples: Runs, values: FloatArray) -> tuple[Runs, FloatArray]:
 
 
 def _with_expiries(samples: Runs, values: FloatArray, max_gap: float) -> Runs:
-    """Add the times at which values have been held for too long."""
+    """Return the samples with the times added at which held values expire."""
     room = samples.times.size * (1 + values.shape[0])
     grid = Runs(np.empty(room), np.empty_like(samples.offsets))
     written = add_expiries(samples, values, max_gap, grid)
@@ -137,7 +104,7 @@ def _with_expiries(samples: Runs, values: FloatArray, max_gap: float) -> Runs:
 
 
 def _gaps(samples: Runs) -> FloatArray:
-    """Give the time from every sample to the next of its individual; 0 for the last."""
+    """Return the time from every sample to the individual's next; 0 for its last."""
     times, offsets = samples
     gaps = np.diff(times, append=times[-1:])
     gaps[offsets[1:][offsets[1:] > 0] - 1] = 0.0
@@ -145,14 +112,17 @@ def _gaps(samples: Runs) -> FloatArray:
 
 
 def _default_step(samples: Runs) -> float:
-    """Give a quarter of the median time between successive samples."""
+    """Return a quarter of the median time between successive samples."""
     gaps = _gaps(samples)
     gaps = gaps[gaps > 0.0]
     return float(np.median(gaps)) / 4.0 if gaps.size else 1.0
 
 
 def _divide_gaps(grid: Runs, step: float, samples: Runs) -> Runs:
-    """Cut the time up to the last sample into equal parts of at most ``step``."""
+    """Return the grid with gaps cut into equal parts of at most ``step``.
+
+    The time after an individual's last sample is not cut.
+    """
     times, offsets = grid
     gaps = _gaps(grid)
     last = np.zeros(offsets.size - 1)

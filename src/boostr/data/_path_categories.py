@@ -26,44 +26,27 @@ def _check_categorical(own: Categories, wanted: Mapping[str, Sequence[Any]]) -> 
 
 
 def _new_codes(name: str, own: Sequence[Any], wanted: Sequence[Any]) -> FloatArray:
-    """Give the new code of every old one, NaN for unknown; the last entry stays NaN."""
+    """Return the new code of every old one; NaN for unknown ones and as the last entry."""
     codes = number_categories(own, wanted, f"Sensor {name!r}", InvalidSensorsError)
     return np.array([*(codes.get(category, np.nan) for category in own), np.nan])
 
 
 def _as_positions(codes: FloatArray, n_categories: int) -> Any:
-    """Turn codes into positions, unknown into the one after the last."""
+    """Return codes as positions; unknown ones point after the last category."""
     return np.where(np.isnan(codes), n_categories, codes).astype(np.int64)
 
 
 def _kind_first(category: Any) -> tuple[str, Any]:
-    """Sort categories of different kinds, which cannot be compared, kind by kind."""
+    """Return a sort key with the type first, as different types do not compare."""
     return type(category).__name__, category
 
 
 def recode(
     own: Categories, values: FloatArray, wanted: Mapping[str, Sequence[Any]]
 ) -> dict[str, Any]:
-    """Write sensors in other lists of categories.
+    """Return ``values`` and ``categories`` for new lists of categories, if any changes.
 
-    Parameters
-    ----------
-    own : dict
-        Categories of every sensor, None for numbers.
-    values : (n_sensors, n_samples) float64 array
-        Values and codes.
-    wanted : mapping
-        New categories of some sensors.
-
-    Returns
-    -------
-    dict
-        New ``values`` and ``categories``; empty if nothing changes.
-
-    Examples
-    --------
-    >>> recode({"mode": ("a", "b")}, np.array([[0.0, 1.0]]), {"mode": ("b",)})["values"]
-    array([[nan,  0.]])
+    `own` has the categories by sensor, None for numbers; `values` one row per sensor.
     """
     _check_categorical(own, wanted)
     new = {name: tuple(wanted[name]) for name in wanted if tuple(wanted[name]) != own[name]}
@@ -80,23 +63,7 @@ def recode(
 def count_unseen(
     own: Categories, values: FloatArray, wanted: Mapping[str, Sequence[Any]]
 ) -> dict[str, int]:
-    """Count the values that are in none of the wanted categories.
-
-    Parameters
-    ----------
-    own, values, wanted
-        As in `recode`.
-
-    Returns
-    -------
-    dict
-        Counts by sensor.
-
-    Examples
-    --------
-    >>> count_unseen({"mode": ("a", "b")}, np.array([[0.0, 1.0]]), {"mode": ("b",)})
-    {'mode': 1}
-    """
+    """Return by sensor the number of values that are in no wanted category."""
     _check_categorical(own, wanted)
     counts = {}
     for row, (name, categories) in enumerate(own.items()):
@@ -108,24 +75,7 @@ def count_unseen(
 
 
 def unite_categories(parts: Sequence[Categories]) -> dict[str, tuple[Any, ...]]:
-    """Give lists of categories in which all parts can be written.
-
-    Parameters
-    ----------
-    parts : sequence of dict
-        Categories of the same sensors in every part.
-
-    Returns
-    -------
-    dict
-        The categories of every categorical sensor: the list itself if all agree, else
-        all of them, sorted.
-
-    Examples
-    --------
-    >>> unite_categories([{"mode": ("b",), "load": None}, {"mode": ("a",), "load": None}])
-    {'mode': ('a', 'b')}
-    """
+    """Return lists of categories that hold those of all parts; sorted if they differ."""
     united: dict[str, tuple[Any, ...]] = {}
     for name, first in parts[0].items():
         lists = [part[name] for part in parts]

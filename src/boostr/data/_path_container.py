@@ -1,4 +1,4 @@
-"""The part of ``Trajectories`` that makes it look like an array of individuals."""
+"""Base class of ``Trajectories``: an array of individuals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from boostr.exceptions import InvalidParameterError, InvalidSensorsError, Sensor
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PathContainer(IndividualArray):
-    """Flat arrays of all sensor series, indexable by individual like a 1-D array."""
+    """Flat arrays of all sensors, indexable by individual like a 1-D array."""
 
     _wording = Wording(
         container="Trajectories",
@@ -60,7 +60,7 @@ class PathContainer(IndividualArray):
         return int(self.offsets.size) - 1
 
     def _take(self, index: OffsetArray) -> Self:
-        """Take individuals by position."""
+        """Return the individuals at some positions."""
         samples, offsets = gather(self.offsets, index)
         return self._with(
             times=self.times[samples],
@@ -70,7 +70,7 @@ class PathContainer(IndividualArray):
         )
 
     def _entries(self) -> Iterator[AnyArray]:
-        """Give the values of every individual."""
+        """Return the values of every individual."""
         bounds = pairwise(self.offsets.tolist())
         return (self.values[:, first:last] for first, last in bounds)
 
@@ -82,7 +82,7 @@ class PathContainer(IndividualArray):
         )
 
     def begin_times(self) -> FloatArray:
-        """Give the time after which every piece holds.
+        """Return the time after which every piece holds.
 
         Returns
         -------
@@ -104,15 +104,15 @@ class PathContainer(IndividualArray):
         return begin
 
     def _pieces(self) -> Runs:
-        """Give where the pieces of all individuals begin."""
+        """Return the times at which the pieces of all individuals begin."""
         return Runs(self.begin_times(), self.offsets)
 
     def _samples(self) -> Runs:
-        """Give the times of all individuals' samples."""
+        """Return the sample times of all individuals."""
         return Runs(self.times, self.offsets)
 
     def equals(self, other: object) -> bool:
-        """Tell whether two containers hold the same series in the same order.
+        """Return whether two containers hold the same sensors in the same order.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class PathContainer(IndividualArray):
         )
 
     def _index(self, name: str) -> int:
-        """Find a sensor by its name."""
+        """Return the position of a sensor."""
         if name in self.names:
             return self.names.index(name)
         raise InvalidParameterError(
@@ -182,7 +182,7 @@ class PathContainer(IndividualArray):
         )
 
     def align(self, ids: ArrayLike) -> Self:
-        """Put the individuals into the order of ids.
+        """Return the individuals in the order of ids.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class PathContainer(IndividualArray):
         return self if index is None else self._take(index)
 
     def _check_as_many(self, n: int) -> None:
-        """Refuse to match another number of individuals by position."""
+        """Refuse to match a different number of individuals by position."""
         if n != len(self):
             raise InvalidSensorsError(
                 "Without ids, sensors are matched by position and must be as many, but "
@@ -274,15 +274,15 @@ class PathContainer(IndividualArray):
         return count_unseen(self._categorical(), self.values, categories)
 
     def _known_ahead(self) -> tuple[str, ...]:
-        """Give the sensors whose future is known."""
+        """Return the sensors that are known in advance."""
         return tuple(name for name in self.names if name in self.known_ahead)
 
     def _categorical(self) -> Categories:
-        """Give the categories by name of the sensor."""
+        """Return the categories of every sensor by name."""
         return dict(zip(self.names, self.categories, strict=True))
 
     def read(self, times: ArrayLike) -> FloatArray:
-        """Give the values that act at some times.
+        """Return the values that act at some times.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class PathContainer(IndividualArray):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Put containers one after the other.
+        """Return the individuals of several containers in one.
 
         Parameters
         ----------

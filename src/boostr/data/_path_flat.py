@@ -28,20 +28,7 @@ def read_arrays(
     ids: Any,
     filling: Filling,
 ) -> dict[str, Any]:
-    """Read flat arrays of samples.
-
-    Parameters
-    ----------
-    times, offsets, values, names, categories, ids
-        As in ``Trajectories.from_flat``.
-    filling : Filling
-        How values hold.
-
-    Returns
-    -------
-    dict
-        The fields of a ``Trajectories``.
-    """
+    """Return the fields of a ``Trajectories`` from flat arrays, checked and sorted."""
     filling.check()
     labels = check_names(names)
     flat = _as_numbers(times, "times", 1)
@@ -74,7 +61,7 @@ def read_arrays(
 
 
 def _as_numbers(given: ArrayLike, name: str, max_dims: int) -> FloatArray:
-    """Copy numbers into an array of at most so many dimensions."""
+    """Return a float copy with at most the given number of dimensions."""
     array = np.asarray(given)
     if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= max_dims:
         raise InvalidSensorsError(
@@ -86,7 +73,7 @@ def _as_numbers(given: ArrayLike, name: str, max_dims: int) -> FloatArray:
 
 
 def _as_offsets(given: ArrayLike, n_samples: int) -> OffsetArray:
-    """Check that offsets cut the samples into individuals."""
+    """Return offsets after checking that they split the samples by individual."""
     offsets = np.array(given)
     if offsets.ndim == 1 and offsets.size and offsets.dtype.kind in "iu":
         offsets = offsets.astype(np.int64)
@@ -101,7 +88,7 @@ def _as_offsets(given: ArrayLike, n_samples: int) -> OffsetArray:
 
 
 def _check_ids(given: Any, n: int) -> AnyArray:
-    """Check that there is one id per individual."""
+    """Return ids after checking that there is one per individual."""
     ids = as_ids(given)
     if ids.size != n or len(set(ids.tolist())) != n:
         raise InvalidSensorsError(
@@ -127,7 +114,7 @@ def _check_times(times: FloatArray, runs: Runs) -> None:
 def _as_categories(
     given: Given, names: tuple[str, ...]
 ) -> tuple[tuple[Any, ...] | None, ...]:
-    """Give every sensor its categories, or None."""
+    """Return the categories of every sensor, None for numbers."""
     if given is None:
         return (None,) * len(names)
     if isinstance(given, Mapping):
@@ -143,7 +130,7 @@ def _as_categories(
 
 
 def _check_codes(name: str, row: FloatArray, categories: tuple[Any, ...] | None) -> None:
-    """Refuse codes that stand for no category."""
+    """Refuse codes without a category."""
     if categories is None:
         return
     known = row[~np.isnan(row)]

@@ -1,4 +1,4 @@
-"""Whose rows stand where, and the order in which they are sorted."""
+"""Runs of rows by individual, and the order that sorts the rows."""
 
 from __future__ import annotations
 
@@ -24,27 +24,16 @@ class Runs:
     ids: AnyArray  # (n,)
 
     def owner_of(self, rows: AnyArray) -> OffsetArray:
-        """Give the individuals of some rows."""
+        """Return the individuals of some rows."""
         return self.owner[np.searchsorted(self.starts, rows, side="right") - 1]
 
 
 def find_runs(
     column: Column, factor: Callable[[Column], tuple[AnyArray, OffsetArray]]
 ) -> Runs:
-    """Cut a column of ids where it changes.
+    """Return the runs of equal ids in a column; `factor` sorts the ids of the runs.
 
-    Parameters
-    ----------
-    column : narwhals.Series
-        Id of every row.
-    factor : callable
-        Finds the individuals among the ids of the runs, sorted by id.
-
-    Returns
-    -------
-    Runs
-        Few where the rows of an individual stand together, which spares sorting all
-        rows to find out who there is.
+    This avoids sorting all rows if the rows of each individual stand together.
     """
     n_rows = len(column)
     if n_rows == 0 or column.is_null().any():
@@ -58,27 +47,7 @@ def find_runs(
 
 
 def find_owners(column: Column) -> tuple[AnyArray, OffsetArray]:
-    """Find the individuals of a table, sorted by id; the faster, the longer its runs.
-
-    Parameters
-    ----------
-    column : narwhals.Series
-        Id of every row.
-
-    Returns
-    -------
-    ids : (n,) array
-        The different ids, sorted.
-    owner : (n_rows,) int64 array
-        Position of every row's id.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from boostr.data._columns import as_frame
-    >>> find_owners(as_frame(pd.DataFrame({"well": ["W7", "W3"]}))["well"])[1]
-    array([1, 0])
-    """
+    """Return the sorted ids and the position of every row's id; fast for long runs."""
     if column.dtype.is_numeric():
         return factor(column)
     runs = find_runs(column, factor)
@@ -86,7 +55,7 @@ def find_owners(column: Column) -> tuple[AnyArray, OffsetArray]:
 
 
 def _changes(column: Column) -> BoolArray:
-    """Tell for every row but the first whether its id differs from that of the last."""
+    """Return for every row but the first whether its id differs from the row before."""
     if column.dtype.is_numeric():
         values = column.to_numpy()
         return np.asarray(values[1:] != values[:-1])
@@ -95,27 +64,9 @@ def _changes(column: Column) -> BoolArray:
 
 
 def order_rows(times: FloatArray, runs: Runs) -> tuple[OffsetArray | None, OffsetArray]:
-    """Sort rows by individual and then by time, ties in the order of the table.
+    """Return the stable order of rows by individual and time, and the offsets.
 
-    Parameters
-    ----------
-    times : (n_rows,) float64 array
-        Time of every row.
-    runs : Runs
-        Individuals of the rows.
-
-    Returns
-    -------
-    order : (n_rows,) int64 array or None
-        Rows in sorted order; None if they are sorted already.
-    offsets : (n + 1,) int64 array
-        Where each individual begins.
-
-    Examples
-    --------
-    >>> runs = Runs(starts=np.array([0, 2, 3]), owner=np.array([1, 0]), ids=np.arange(2))
-    >>> order_rows(np.array([1.0, 2.0, 5.0]), runs)
-    (array([2, 0, 1]), array([0, 1, 3]))
+    The order is None if the rows are sorted already.
     """
     lengths = np.diff(runs.starts)
     counts = np.bincount(runs.owner, weights=lengths, minlength=runs.ids.size)
@@ -131,7 +82,7 @@ def order_rows(times: FloatArray, runs: Runs) -> tuple[OffsetArray | None, Offse
 
 
 def _rises(times: FloatArray, offsets: OffsetArray) -> bool:
-    """Tell whether times never fall within an individual."""
+    """Return whether times never decrease within an individual."""
     falls = times[1:] < times[:-1]
     inner = offsets[1:-1]
     falls[inner[(inner > 0) & (inner < times.size)] - 1] = False

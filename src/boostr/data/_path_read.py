@@ -43,28 +43,9 @@ def read_table(
     unit: str | None,
     origin: Any,
 ) -> dict[str, Any]:
-    """Read a long table of samples.
+    """Return the fields of a ``Trajectories`` from a long table of samples.
 
-    Parameters
-    ----------
-    source : TableSource
-        The table.
-    columns : dict
-        Names of the columns by role: id (None for rows that all share), time, sensors
-        (None for all others).
-    ids : array-like or None
-        All individuals there should be.
-    filling : Filling
-        How values hold.
-    unit : str or None
-        Unit of the times.
-    origin : time stamp, name of a column, or None
-        Moment of time 0.
-
-    Returns
-    -------
-    dict
-        The fields of a ``Trajectories``.
+    `columns` has id (None if all share the rows), time, and sensors (None for the rest).
     """
     filling.check()
     own_origin = origin if isinstance(origin, str) and origin in source.names else None
@@ -99,23 +80,7 @@ def read_table(
 
 
 def check_sensor(name: str, row: FloatArray, offsets: OffsetArray, ids: AnyArray) -> None:
-    """Refuse infinite values of a sensor.
-
-    Parameters
-    ----------
-    name : str
-        Name of the sensor.
-    row : (n_samples,) float64 array
-        Its values.
-    offsets : (n + 1,) int64 array
-        Where the samples of every individual begin.
-    ids : (n,) array
-        Id of every individual.
-
-    Examples
-    --------
-    >>> check_sensor("load", np.ones(1), np.array([0, 1]), np.array(["W1"]))
-    """
+    """Refuse infinite values of a sensor."""
     check_finite(
         row,
         offsets,
@@ -128,7 +93,7 @@ def check_sensor(name: str, row: FloatArray, offsets: OffsetArray, ids: AnyArray
 def _sensor_columns(
     source: TableSource, given: Sequence[str] | str | None, others: set[str | None]
 ) -> tuple[str, ...]:
-    """Find out which columns are sensors."""
+    """Return the names of the sensor columns."""
     if given is None:
         names: tuple[str, ...] = tuple(n for n in source.names if n not in others)
     else:
@@ -149,7 +114,7 @@ def _sensor_columns(
 
 
 def _one_run(column: Column) -> Runs:
-    """Take all rows for those of one individual."""
+    """Return all rows as those of one individual."""
     if len(column) == 0:
         raise InvalidSensorsError(
             "There must be at least one sample, but the table has no rows.\n\n"
@@ -160,7 +125,7 @@ def _one_run(column: Column) -> Runs:
 
 
 def _read_ids(column: Column, ids: Any) -> Runs:
-    """Find whose rows these are, among all that there should be."""
+    """Return the runs of rows by individual, including individuals without rows."""
     with sensor_errors():
         runs = find_runs(column, factor)
     if ids is not None:
@@ -200,7 +165,7 @@ def _read_times(
     origin: Any,
     own_origin: str | None,
 ) -> tuple[FloatArray, dict[str, Any]]:
-    """Read the time of every row, in a unit since the origin."""
+    """Return the time of every row as a number since the origin, and the time fields."""
     with sensor_errors():
         moments = {name: read_moments(source.column(name))}
         if own_origin is not None:
@@ -223,7 +188,7 @@ def _read_times(
 
 
 def _common_origin(kind: str, origin: Any) -> Any:
-    """Find the moment of time 0 that is the same for all."""
+    """Return the moment of time 0 that all individuals share."""
     if origin is EPOCH:
         return EPOCH if kind == "M" else None
     if kind == "M" and origin is not None and origin != INDIVIDUAL:
@@ -245,7 +210,7 @@ def _common_origin(kind: str, origin: Any) -> Any:
 
 
 def _read_sensor(column: Column) -> tuple[tuple[Any, ...] | None, FloatArray]:
-    """Read numbers as they are and texts as codes."""
+    """Return categories (None for numbers) and values of a column."""
     dtype = column.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         return None, column.cast(nw.Float64).to_numpy()
@@ -261,7 +226,7 @@ def _read_sensor(column: Column) -> tuple[tuple[Any, ...] | None, FloatArray]:
 
 
 def _read_categories(column: Column) -> tuple[tuple[Any, ...], FloatArray]:
-    """Read texts as their positions in alphabetical order."""
+    """Return the sorted categories, and the position of every value among them."""
     found = column.drop_nulls().unique().to_list()
     categories = tuple(sorted({str(value) for value in found}))
     code = {value: float(categories.index(str(value))) for value in found}

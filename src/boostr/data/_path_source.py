@@ -20,7 +20,7 @@ SUFFIXES = {".parquet", ".pq"}
 
 @dataclass(frozen=True, kw_only=True)
 class TableSource:
-    """A table of which one column at a time is in memory, where it comes from a file."""
+    """A table that is read one column at a time if it comes from a file."""
 
     frame: Frame  # the table, or one without rows that has its columns
     native: Any  # as the user gave it
@@ -32,29 +32,12 @@ class TableSource:
         return self.frame.columns
 
     def column(self, name: str) -> Column:
-        """Read one column."""
+        """Return one column."""
         return self.read(name)
 
 
 def open_source(source: Any) -> TableSource:
-    """Make a table ready to be read, or say what was given instead.
-
-    Parameters
-    ----------
-    source : DataFrame, str or Path
-        A table, or where its Parquet file or folder of Parquet files is.
-
-    Returns
-    -------
-    TableSource
-        The table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> open_source(pd.DataFrame({"day": [1.0]})).names
-    ['day']
-    """
+    """Return a table, or a path to one or several Parquet files, as a `TableSource`."""
     if isinstance(source, (str, Path)):
         return _open_parquet(find_files(Path(source)), source)
     try:
@@ -75,18 +58,7 @@ def open_source(source: Any) -> TableSource:
 
 
 def find_files(path: Path) -> list[Path]:
-    """List the Parquet files that a path stands for, sorted by name.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder that is searched to the bottom.
-
-    Returns
-    -------
-    list of Path
-        At least one.
-    """
+    """Return the Parquet files at a path, sorted; folders are searched recursively."""
     if not path.exists():
         raise InvalidParameterError(
             f"The Parquet file must exist, but there is nothing at {str(path)!r}.\n\n"
@@ -110,13 +82,13 @@ def find_files(path: Path) -> list[Path]:
 
 
 def _is_parquet(file: Path) -> bool:
-    """Tell whether something in a folder is to be read; folders may have such names."""
+    """Return whether a path in a folder is a Parquet file; folders may have such names."""
     return file.suffix.lower() in SUFFIXES and file.is_file()
 
 
 @contextmanager
 def _parquet_errors(kind: type[Exception], native: Any) -> Iterator[None]:
-    """Say which file could not be read, in the library's own words."""
+    """Raise errors of the reader as ours, with the name of the file."""
     try:
         yield
     except kind as error:
@@ -128,7 +100,7 @@ def _parquet_errors(kind: type[Exception], native: Any) -> Iterator[None]:
 
 
 def _open_parquet(files: Sequence[Path], native: Any) -> TableSource:
-    """Find out the columns of Parquet files without reading them."""
+    """Return Parquet files as a source, without reading any rows."""
     if find_spec("polars") is None and find_spec("pyarrow") is not None:
         return _open_with_pyarrow(files, native)
     polars = require("polars", extra="polars", feature="Reading Parquet")
@@ -145,7 +117,7 @@ def _open_parquet(files: Sequence[Path], native: Any) -> TableSource:
 
 
 def _open_with_pyarrow(files: Sequence[Path], native: Any) -> TableSource:
-    """Find out the columns of Parquet files where polars is not installed."""
+    """Return Parquet files as a source if polars is not installed."""
     parquet = require("pyarrow.parquet", extra="polars", feature="Reading Parquet")
     kind = require("pyarrow", extra="polars", feature="Reading Parquet").ArrowException
 

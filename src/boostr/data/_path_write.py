@@ -1,4 +1,4 @@
-"""Sensor series back to tables."""
+"""Sensors written to tables."""
 
 from __future__ import annotations
 
@@ -16,20 +16,7 @@ if TYPE_CHECKING:
 
 
 def write_samples(paths: PathContainer, backend: str | None) -> Any:
-    """Write one row per piece.
-
-    Parameters
-    ----------
-    paths : Trajectories
-        Series of any individuals.
-    backend : {"pandas", "polars"} or None
-        Which table to make.
-
-    Returns
-    -------
-    DataFrame
-        The table.
-    """
+    """Return a table with one row per piece."""
     time_name = "time" if "time" not in paths.names else "sample time"
     taken = {time_name, *paths.names}
     wanted = (paths.id_name or "id", "id", "id of series")
@@ -46,14 +33,14 @@ def write_samples(paths: PathContainer, backend: str | None) -> Any:
 
 
 def _times(paths: PathContainer) -> AnyArray:
-    """Give times as the user knew them."""
+    """Return times as dates if the sensors have an origin, else as numbers."""
     if paths.origin is None or paths.time_unit is None:
         return paths.times
     return to_stamps(paths.times, paths.origin, paths.time_unit)
 
 
 def _texts(codes: AnyArray, categories: tuple[Any, ...]) -> list[Any]:
-    """Turn codes into categories, unknown into None."""
+    """Return codes as categories, unknown ones as None."""
     known = [*categories, None]
     places = np.where(np.isnan(codes), len(categories), codes).astype(np.int64)
     return [known[place] for place in places.tolist()]

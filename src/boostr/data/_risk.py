@@ -1,4 +1,4 @@
-"""Event histories on the grid of event times: who is at risk, and what happens."""
+"""Event histories on the grid of event times: individuals at risk, and events."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RiskTable:
         return np.where(sums < 0.5 * least, least, sums)  # below is zero and rounding
 
     def expect(self, mean: FloatArray) -> FloatArray:
-        """Return what was expected of each individual while it was observed.
+        """Return the expected total of each individual while it is observed.
 
         ``mean`` is the cumulative rate per unit of exposure at the event times.
         """

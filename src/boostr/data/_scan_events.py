@@ -1,4 +1,4 @@
-"""Event histories in Parquet files, of which a chunk at a time is in memory."""
+"""Event histories in Parquet files, read in chunks."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ScannedEvents:
     def chunks(
         self, n_rows: int | None = None, *, n_threads: int = 1
     ) -> Iterator[RecurrentEvents]:
-        """Read some individuals at a time, all of their rows at once.
+        """Yield the histories in chunks of complete individuals.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class ScannedEvents:
         return None if given is None else read_exposure(self, given)
 
     def with_exposure(self, exposure: Any) -> ScannedEvents:
-        """Say what the number of events is proportional to.
+        """Return the scan with exposures, to which counts of events are proportional.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class ScannedEvents:
 
 
 class EventScans:
-    """The constructor of scans, for `RecurrentEvents`."""
+    """Constructor of scans, inherited by `RecurrentEvents`."""
 
     @classmethod
     def scan_parquet(  # noqa: PLR0913 - all but the first are by name
@@ -310,7 +310,7 @@ class EventScans:
 
 
 def _time_columns(time: str | None, start: Any, stop: str | None) -> Columns:
-    """Find out whether rows are events or windows."""
+    """Return the columns of time by role, for rows of events or rows of windows."""
     if (time is None) == (stop is None):
         raise InvalidParameterError(
             "Either `time` or `stop` must be the name of a column, but "

@@ -1,4 +1,4 @@
-"""Parquet files on disk: which there are, what they hold, and in which order."""
+"""Parquet files on disk: their columns, their row groups and the order of these."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Piece:
     last: Any
 
     def may_hold(self, ids: Sequence[Any]) -> bool:
-        """Tell whether one of some ids may stand in it."""
+        """Return whether the piece may contain one of some ids."""
         if self.first is None:
             return True
         return any(self.first <= id_ <= self.last for id_ in ids)
@@ -44,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FileSet:
-    """Files with the same columns, cut into pieces that stand in the order of their ids."""
+    """Files with the same columns, as pieces (row groups) in the order of their ids."""
 
     files: tuple[Path, ...]  # as they were given
     schema: Any  # pyarrow.Schema of the columns that are read
@@ -58,22 +58,7 @@ class FileSet:
     def batches(
         self, columns: Sequence[str], n_rows: int, pieces: Sequence[Piece] | None = None
     ) -> Iterator[Any]:
-        """Read some columns of all pieces, at most so many rows at a time.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            What is read.
-        n_rows : int
-            Rows of a batch at most.
-        pieces : sequence of Piece, optional
-            Which, by default all.
-
-        Yields
-        ------
-        pyarrow.Table
-            Rows of one piece each.
-        """
+        """Yield columns of all (or some) pieces as tables of at most `n_rows` rows."""
         pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
         parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
         schema = pyarrow.schema([self.schema.field(name) for name in columns])
@@ -107,7 +92,7 @@ def _open_buffered(parquet: Any, file: Path) -> Any:
 
 
 def _cast(pyarrow: Any, table: Any, schema: Any, file: Path) -> Any:
-    """Give rows of a file the types that hold what all files hold."""
+    """Return rows of a file in the common types of all files."""
     if table.schema.equals(schema):
         return table
     try:
@@ -121,27 +106,9 @@ def _cast(pyarrow: Any, table: Any, schema: Any, file: Path) -> Any:
 
 
 def find_parquet(paths: Paths, cache: Path | None = None) -> tuple[Path, ...]:
-    """List the Parquet files that a path, a pattern or several of them stand for.
+    """Return the Parquet files of paths, folders (searched recursively) or patterns.
 
-    Parameters
-    ----------
-    paths : str, Path or iterable of them
-        Files, folders (searched to the bottom) or patterns such as ``"data/2024-*/*.pq"``.
-    cache : Path, optional
-        Folder of sorted rows, which are left out.
-
-    Returns
-    -------
-    tuple of Path
-        Files, each once.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> (folder / "part-0.parquet").touch()
-    >>> [file.name for file in find_parquet(str(folder / "part-*.parquet"))]
-    ['part-0.parquet']
+    Each file is listed once; sorted copies in the folder `cache` are left out.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -161,7 +128,7 @@ def find_parquet(paths: Paths, cache: Path | None = None) -> tuple[Path, ...]:
 
 
 def _is_cached(file: Path, cache: Path) -> bool:
-    """Tell whether a file is one that sorting wrote, and not one that is to be sorted."""
+    """Return whether a file is a sorted copy in the cache."""
     full, home = file.resolve(), cache.resolve()
     if home not in full.parents:
         return False
@@ -175,24 +142,9 @@ def open_files(
     *,
     later_wins: bool = False,
 ) -> FileSet:
-    """Read what the files say about themselves, and no row.
+    """Return files with schema and pieces sorted by id, from their metadata alone.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        Parquet files.
-    columns : sequence of str or None
-        Columns that are needed, which all files must have; None for all of the first file.
-    id : str
-        Name of the column of ids, by whose ranges pieces are put in order.
-    later_wins : bool, default=False
-        Whether it matters which rows of an individual come first in the files; then pieces
-        that share one are not put in another order.
-
-    Returns
-    -------
-    FileSet
-        Ready to be read.
+    With `later_wins`, pieces that share an individual keep the order of the files.
     """
     pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
     parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
@@ -212,7 +164,7 @@ def open_files(
 
 
 def _plain_schema(pyarrow: Any, schema: Any, columns: Sequence[str], file: Path) -> Any:
-    """Return the columns that are needed, categories as what they stand for."""
+    """Return the schema of the needed columns, with categories as their values."""
     missing = [name for name in columns if name not in schema.names]
     if missing:
         raise InvalidParameterError(
@@ -229,7 +181,7 @@ def _plain_schema(pyarrow: Any, schema: Any, columns: Sequence[str], file: Path)
 
 
 def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path], id: str) -> Any:
-    """Find the types that hold what all files hold."""
+    """Return the schema that all files can be cast to."""
     united = schemas[0]
     for schema, file in zip(schemas[1:], files[1:], strict=True):
         if schema.equals(united):
@@ -247,7 +199,7 @@ def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path], id: str)
 
 
 def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) -> None:
-    """Refuse types that could be united, but not without making other values of some."""
+    """Refuse types whose common type would change some values."""
     types = pyarrow.types
     pair = (one.type, other.type)
     # Beyond 2**53 different integers are the same float, and so the same individual. A
@@ -262,7 +214,7 @@ def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) ->
 
 
 def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
-    """List the row groups of a file with the range of their ids."""
+    """Return the row groups of a file with the range of their ids."""
     # Columns are counted with their parts: its place among the columns may be another.
     paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     n_groups = metadata.num_row_groups
@@ -277,7 +229,7 @@ def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
 
 
 def _in_order(pieces: list[Piece], *, later_wins: bool) -> list[Piece]:
-    """Sort the pieces by their ids, where all files say which they hold."""
+    """Return the pieces sorted by id if the ranges of all are known."""
     if any(piece.first is None for piece in pieces):
         return pieces
     try:

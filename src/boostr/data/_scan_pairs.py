@@ -29,32 +29,16 @@ def _chunks(source: Sensors, n_threads: int) -> Iterator[Trajectories]: ...
 
 
 def _chunks(source: Any, n_threads: int) -> Iterator[Any]:
-    """Read what is in files, and give what is in memory as it is."""
+    """Yield chunks of a scan, or a container in memory as it is."""
     if isinstance(source, (ScannedEvents, ScannedTrajectories)):
         return source.chunks(n_threads=n_threads)
     return iter([source])
 
 
 def put_in_step(events: Events, sensors: Sensors) -> Sensors:
-    """Return sensors of the individuals of the events, in their order.
+    """Return the sensors in the order of the events; at least one of the two is a scan.
 
-    Parameters
-    ----------
-    events : RecurrentEvents or ScannedEvents
-        Histories.
-    sensors : Trajectories or ScannedTrajectories
-        Series; at least one of the two is a scan.
-
-    Returns
-    -------
-    Trajectories or ScannedTrajectories
-        The same series.
-
-    Raises
-    ------
-    InvalidSensorsError
-        If they are of other individuals, or if events in memory are in another order than
-        a scan gives them.
+    Events in memory must be in ascending order of ids if the sensors are a scan.
     """
     if isinstance(sensors, Trajectories):
         return sensors.align(events.ids)
@@ -70,24 +54,7 @@ def put_in_step(events: Events, sensors: Sensors) -> Sensors:
 def read_in_step(
     events: Events, sensors: Sensors | None, n_threads: int = 1
 ) -> Iterator[tuple[RecurrentEvents, Trajectories | None]]:
-    """Read events and sensors of the same individuals, some at a time.
-
-    Parameters
-    ----------
-    events : RecurrentEvents or ScannedEvents
-        Histories.
-    sensors : Trajectories, ScannedTrajectories or None
-        Series in step with them.
-    n_threads : int, default=1
-        Threads that read ahead.
-
-    Yields
-    ------
-    events : RecurrentEvents
-        Of complete individuals.
-    sensors : Trajectories or None
-        Of the same.
-    """
+    """Yield events and sensors of the same complete individuals, some at a time."""
     if sensors is None:
         for chunk in _chunks(events, n_threads):
             yield chunk, None

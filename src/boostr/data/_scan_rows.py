@@ -40,7 +40,7 @@ CHANGED = (
 
 @dataclass(slots=True)
 class Inventory:
-    """What one look at a few columns of all rows finds."""
+    """Ids, earliest time stamp and texts, found in one pass over all rows."""
 
     ids: AnyArray  # (n,) ascending
     earliest: Any = None  # the first of all time stamps that were looked at
@@ -52,23 +52,9 @@ class _UnsortedError(Exception):
 
 
 class ScannedRows:
-    """Rows of Parquet files, of which only a chunk of complete individuals is in memory.
+    """Rows of Parquet files, read lazily in chunks of complete individuals.
 
-    Nothing is read before the first question. The first look at the ids finds out whether
-    rows are in their order; if not they are sorted on disk, once.
-
-    Parameters
-    ----------
-    files : FileSet
-        The files.
-    keys : sequence of str
-        Columns to sort by if need be, the id first.
-    cache : Path or None
-        Folder for sorted rows; None for one that goes with the object.
-    memory : str
-        Memory that sorting may take, as "1GB".
-    error : type
-        What rows without an id raise.
+    Unsorted rows are sorted by `keys` on disk, once, in `cache` or a temporary folder.
     """
 
     def __init__(
@@ -94,19 +80,9 @@ class ScannedRows:
     def take_inventory(
         self, moments: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Inventory:
-        """List the individuals, and sort the rows first if they are not in their order.
+        """Return the individuals, sorting the rows first if needed.
 
-        Parameters
-        ----------
-        moments : sequence of str, optional
-            Columns of time stamps whose earliest is wanted.
-        texts : sequence of str, optional
-            Columns whose different texts are wanted.
-
-        Returns
-        -------
-        Inventory
-            Of all rows.
+        The earliest of the time stamps `moments` and all values of `texts` are included.
         """
         try:
             return self._look(moments, texts)
@@ -146,7 +122,7 @@ class ScannedRows:
         return inventory
 
     def _read_ids(self, column: nw.Series[Any], file: Path) -> AnyArray:
-        """Give the ids of some rows in their order, each once."""
+        """Return the distinct ids of some rows, which must be in ascending order."""
         try:
             runs = find_runs(column, factor)
         except InvalidEventsError as error:
@@ -158,20 +134,9 @@ class ScannedRows:
         return runs.ids
 
     def chunks(self, columns: Sequence[str], n_rows: int | None = None) -> Iterator[Any]:
-        """Read all rows of some individuals at a time.
+        """Yield tables of complete individuals, in the order of their ids.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            What is read, the id among it.
-        n_rows : int, optional
-            Rows of a chunk at most, unless one individual has more; by default as many as
-            hold a few million values.
-
-        Yields
-        ------
-        pyarrow.Table
-            Rows of complete individuals, in the order of their ids.
+        A chunk has at most `n_rows` rows, unless a single individual has more.
         """
         pyarrow = require("pyarrow", extra="scan", feature="Scanning Parquet files")
         columns = list(dict.fromkeys(columns))
@@ -191,14 +156,14 @@ class ScannedRows:
             yield waiting
 
     def last_id(self, table: Any) -> AnyArray:
-        """Read the id of the last row, as an array of the same type as all ids."""
+        """Return the id of the last row, as an array of the type of all ids."""
         column = nw.from_native(table.slice(len(table) - 1), eager_only=True)
         ids: AnyArray = find_runs(column.get_column(self._keys[0]), factor).ids
         return ids
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
-        """Say in which files those stand that break a rule."""
+        """Add the names of the files to errors about individuals."""
         try:
             yield
         except (InvalidEventsError, InvalidSensorsError) as error:
@@ -208,7 +173,7 @@ class ScannedRows:
             raise type(error)(f"In {first_few(map(repr, files))}: {error}") from None
 
     def _find_files(self, ids: list[Any]) -> list[str]:
-        """List the files with rows of some individuals."""
+        """Return the files with rows of some individuals."""
         name = self._keys[0]
         found: dict[str, None] = {}
         for piece in self.given.pieces:
@@ -223,10 +188,9 @@ class ScannedRows:
 
 
 def _count_complete(ids: Any, n_rows: int) -> int:
-    """Count the rows up to a limit that are of individuals who end before it.
+    """Return the number of rows of complete individuals within a limit; 0 if more may come.
 
-    Nothing is complete while the limit is not reached, because more rows may come; a
-    single individual may go beyond it.
+    A single individual may exceed the limit.
     """
     compute = require("pyarrow.compute", extra="scan", feature="Scanning Parquet files")
     if len(ids) <= n_rows:
@@ -251,30 +215,9 @@ def map_ahead(
     *,
     in_turn: bool = False,
 ) -> Iterator[Result]:
-    """Apply a function to items in threads, a few of them ahead of the consumer.
+    """Yield the results in order, computed in threads ahead of the consumer.
 
-    Parameters
-    ----------
-    function : callable
-        Of one item.
-    items : iterable
-        Read in the caller's thread.
-    n_threads : int
-        With 1 nothing is done ahead.
-    in_turn : bool, default=False
-        Whether one thread beside the caller's takes one item after the other, for a
-        function that runs on several threads itself.
-
-    Yields
-    ------
-    object
-        Results in the order of the items; at most ``n_threads + 1`` of them wait, or 2 of
-        those made in turn.
-
-    Examples
-    --------
-    >>> list(map_ahead(str, range(3), 2))
-    ['0', '1', '2']
+    At most ``n_threads + 1`` wait. With `in_turn`, one thread takes the items, and 2 wait.
     """
     if n_threads == 1:
         yield from map(function, items)

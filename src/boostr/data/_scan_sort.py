@@ -26,25 +26,9 @@ _ROWS = 500_000  # of a row group of the sorted file
 def sort_files(
     files: FileSet, keys: Sequence[str], folder: Path, memory: str, reason: str
 ) -> FileSet:
-    """Write the rows of all files into one file that is sorted, unless it is there.
+    """Return the rows sorted by `keys`, from one file in `folder`, written if missing.
 
-    Parameters
-    ----------
-    files : FileSet
-        What is to be sorted; its order of files decides among rows with equal keys.
-    keys : sequence of str
-        Columns to sort by, the id first.
-    folder : Path
-        Where the sorted file is kept and the sort spills to.
-    memory : str
-        Memory of the sort at most, as "1GB".
-    reason : str
-        Why sorting is needed, for the message.
-
-    Returns
-    -------
-    FileSet
-        The sorted rows.
+    Ties keep the order of the files; `reason` tells in the log why sorting is needed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{SORTED}{_fingerprint(files, keys)}.parquet"
@@ -66,7 +50,7 @@ def sort_files(
 
 
 def _open_sorted(target: Path, files: FileSet, keys: Sequence[str]) -> FileSet:
-    """Open sorted rows with the types of the files; DuckDB writes durations as integers."""
+    """Return sorted rows in the types of the files; DuckDB writes durations as integers."""
     found = open_files([target], files.schema.names, keys[0])
     return replace(found, schema=files.schema)
 
@@ -94,7 +78,7 @@ def _sort(files: FileSet, keys: Sequence[str], target: Path, memory: str) -> Non
 
 @contextmanager
 def _sort_errors(duckdb: Any, memory: str) -> Iterator[None]:
-    """Say in the library's own words why rows could not be sorted."""
+    """Raise errors of DuckDB as ours."""
     try:
         yield
     except duckdb.InterruptException as error:
@@ -121,7 +105,7 @@ def _quote_text(text: str) -> str:
 
 
 def _fingerprint(files: FileSet, keys: Sequence[str]) -> str:
-    """Tell files apart by where they are, how long, how old, and what is read of them."""
+    """Return a hash of the paths, sizes and dates of the files, and the columns read."""
     facts: list[Any] = [list(keys), str(files.schema)]
     for file in files.files:
         about = file.stat()

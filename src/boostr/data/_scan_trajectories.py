@@ -1,4 +1,4 @@
-"""Sensor series in Parquet files, of which a chunk at a time is in memory."""
+"""Sensors in Parquet files, read in chunks."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class ScannedTrajectories:
     def chunks(
         self, n_rows: int | None = None, *, n_threads: int = 1
     ) -> Iterator[Trajectories]:
-        """Read some individuals at a time, all of their rows at once.
+        """Yield the sensors in chunks of complete individuals.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class ScannedTrajectories:
         yield from map_ahead(read, self._parts(n_rows), n_threads)
 
     def _parts(self, n_rows: int | None) -> Iterator[tuple[Any, AnyArray]]:
-        """Read rows together with the ids of those that they are of, or that have none."""
+        """Yield rows with the ids of their individuals, including those without rows."""
         ids, first = self.ids, 0
         for table in self._rows.chunks(self._columns, n_rows):
             last = _count_until(ids, self._rows.last_id(table))
@@ -191,7 +191,7 @@ class ScannedTrajectories:
 
 
 class TrajectoryScans:
-    """The constructor of scans, for `Trajectories`."""
+    """Constructor of scans, inherited by `Trajectories`."""
 
     @classmethod
     def scan_parquet(  # noqa: PLR0913 - all but the first are by name
@@ -285,7 +285,7 @@ class TrajectoryScans:
 
 
 def _sort_ids(given: ArrayLike) -> AnyArray:
-    """Put ids into the order of a scan."""
+    """Return ids in the order of a scan."""
     ids = as_ids(given)
     twice = repeats(ids)
     if twice:
@@ -304,7 +304,7 @@ def _sort_ids(given: ArrayLike) -> AnyArray:
 
 
 def _count_until(ids: AnyArray, until: AnyArray) -> int:
-    """Count the ids, which are ascending, up to one and with it."""
+    """Return the number of ascending ids up to and including one."""
     if ids.dtype.kind in "iu" and until.dtype.kind in "iu":
         # NumPy compares signed with unsigned integers as floats, which confuses large ones.
         known, value = np.iinfo(ids.dtype), int(until[0])

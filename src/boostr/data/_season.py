@@ -1,4 +1,4 @@
-"""Month, quarter, weekday and hour as sensors that the calendar tells ahead."""
+"""Month, quarter, weekday and hour as sensors that are known in advance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ N_CYCLES = 2  # that must have been seen before a season is told from chance
 
 @dataclass(frozen=True, kw_only=True)
 class Season:
-    """Periods of the calendar that come again, one category each."""
+    """Recurring periods of the calendar, one category each."""
 
     categories: tuple[str, ...]
     unit: str  # of numpy, in whose multiples periods begin
@@ -35,7 +35,7 @@ class Season:
     words: str  # what two cycles are
 
     def periods(self, first: Any, last: Any) -> tuple[AnyArray, FloatArray]:
-        """Give the begin of every period from one date to beyond another, and its code."""
+        """Return the begin and the code of every period from one date to beyond another."""
         begin, end = (
             int(moment.astype(f"datetime64[{self.unit}]").astype(np.int64)) // self.multiple
             for moment in (first, last)
@@ -68,27 +68,9 @@ SEASONS = {
 
 
 def find_resolution(y: EventContainer) -> int:
-    """Give the length of the steps in which events are dated, in microseconds.
+    """Return the precision of the dates of events in microseconds: a day, an hour or 0.
 
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories with dates.
-
-    Returns
-    -------
-    int
-        A day or an hour if all events (without any, all ends) lie on whole ones, else 0.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from boostr.data import RecurrentEvents
-    >>> days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-02-05"])
-    >>> df = pd.DataFrame({"pump": 1, "start": days[0], "day": days[1:], "failed": [1, 0]})
-    >>> y = RecurrentEvents.from_long(df, "pump", "day", "failed", start="start")
-    >>> find_resolution(y) / 3_600_000_000
-    24.0
+    Ends of follow-up are used if there are no events.
     """
     if y.times.size:
         moments = as_moments(y, owners_of(y.event_offsets), y.times)
@@ -104,32 +86,7 @@ def find_resolution(y: EventContainer) -> int:
 def find_seasons(
     y: EventContainer, names: str | Sequence[str], n_cycles: float
 ) -> tuple[str, ...]:
-    """Give the seasons of which enough cycles were seen, and warn of the others.
-
-    Parameters
-    ----------
-    y : RecurrentEvents
-        Histories.
-    names : str or sequence of str
-        Seasons that are asked for.
-    n_cycles : float
-        Cycles that must have been seen.
-
-    Returns
-    -------
-    tuple of str
-        Some of the names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from boostr.data import RecurrentEvents
-    >>> days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-02-05"])
-    >>> df = pd.DataFrame({"pump": 1, "start": days[0], "day": days[1:], "failed": [1, 0]})
-    >>> y = RecurrentEvents.from_long(df, "pump", "day", "failed", start="start")
-    >>> find_seasons(y, "weekday", 2)
-    ('weekday',)
-    """
+    """Return the seasons with at least `n_cycles` observed; warn about the others."""
     asked = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
     wrong = [name for name in asked if name not in SEASONS]
     if wrong or not asked:

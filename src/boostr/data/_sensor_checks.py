@@ -1,4 +1,4 @@
-"""Rules that sensor series must keep, and how their ids are matched."""
+"""Checks of sensors, and matching of their ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Clocked(Protocol):
 
 @contextmanager
 def sensor_errors() -> Iterator[None]:
-    """Turn errors of event histories into those of sensors."""
+    """Raise errors about event histories as errors about sensors."""
     try:
         yield
     except InvalidEventsError as error:
@@ -39,25 +39,7 @@ def sensor_errors() -> Iterator[None]:
 
 
 def refuse(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidSensorsError:
-    """Build the error for sensor series that break a rule.
-
-    Parameters
-    ----------
-    rule, ids, culprits, hint
-        As in `boostr._validation.blame`.
-
-    Returns
-    -------
-    InvalidSensorsError
-        To be raised by the caller.
-
-    Examples
-    --------
-    >>> print(refuse("Times must be finite", np.array([7]), np.array([0]), "drop them."))
-    Times must be finite, but this does not hold for 1 of 1 individuals (ids 7).
-    <BLANKLINE>
-    Hint: drop them.
-    """
+    """Return `boostr._validation.blame` as an error about sensors."""
     found = blame(rule, ids, culprits, hint)
     error = InvalidSensorsError(*found.args)
     error.ids = found.ids
@@ -65,23 +47,7 @@ def refuse(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidSe
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Refuse sensors without a name of their own.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the sensors.
-
-    Returns
-    -------
-    tuple of str
-        The same.
-
-    Examples
-    --------
-    >>> check_names(["torque", "load"])
-    ('torque', 'load')
-    """
+    """Return the names of sensors as a tuple; refuse repeated ones."""
     given = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
     twice = repeats(np.array(given, dtype=object))
     if twice:
@@ -93,17 +59,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_own_names(names: Sequence[str], others: Sequence[str]) -> None:
-    """Refuse to put sensors of the same name side by side.
-
-    Parameters
-    ----------
-    names, others : sequence of str
-        Names of the sensors on both sides.
-
-    Examples
-    --------
-    >>> check_own_names(["load"], ["torque"])
-    """
+    """Refuse to merge sensors with the same name."""
     twice = [name for name in others if name in names]
     if twice:
         raise InvalidSensorsError(
@@ -114,21 +70,7 @@ def check_own_names(names: Sequence[str], others: Sequence[str]) -> None:
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
-    """Refuse a word that is none of those allowed.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    choices : tuple of str
-        What is allowed.
-    name : str
-        Name of the parameter.
-
-    Examples
-    --------
-    >>> check_choice("last", ("last", "linear"), "interpolation")
-    """
+    """Refuse a value that is not one of the choices."""
     if not (isinstance(value, str) and value in choices):
         raise InvalidParameterError(
             f"`{name}` must be one of {', '.join(map(repr, choices))}, but it is {value!r}."
@@ -136,25 +78,7 @@ def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
 
 
 def check_length_of_time(value: Any, name: str) -> float:
-    """Return a length of time as a number above zero.
-
-    Parameters
-    ----------
-    value : float
-        What was given.
-    name : str
-        Name of the parameter.
-
-    Returns
-    -------
-    float
-        The same.
-
-    Examples
-    --------
-    >>> check_length_of_time(7, "window")
-    7.0
-    """
+    """Return a length of time as a float; it must be finite and above zero."""
     is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
     if not is_number or not 0.0 < float(value) < np.inf:
         raise InvalidParameterError(
@@ -168,24 +92,7 @@ def check_length_of_time(value: Any, name: str) -> float:
 def check_finite(
     values: FloatArray, offsets: OffsetArray, ids: AnyArray, rule: str, hint: str
 ) -> None:
-    """Refuse infinite values, and say whose they are.
-
-    Parameters
-    ----------
-    values : (n_samples,) float64 array
-        Values of one sensor; NaN is allowed.
-    offsets : (n + 1,) int64 array
-        Where the samples of every individual begin.
-    ids : (n,) array
-        Id of every individual.
-    rule, hint : str
-        For the message.
-
-    Examples
-    --------
-    >>> ids = np.array(["W1"])
-    >>> check_finite(np.array([np.nan]), np.array([0, 1]), ids, "Finite", "drop it.")
-    """
+    """Refuse infinite values of a sensor and name the individuals; NaN is allowed."""
     bad = np.isinf(values)
     if bad.any():
         rows = np.flatnonzero(bad)
@@ -194,19 +101,7 @@ def check_finite(
 
 
 def check_clocks(one: Clocked, other: Clocked) -> None:
-    """Refuse two that count time in different units or from different origins.
-
-    Parameters
-    ----------
-    one, other : Trajectories or RecurrentEvents
-        What is to be put together; an unknown unit or origin goes with any.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0]], end=2.0)
-    >>> check_clocks(y, y)
-    """
+    """Refuse different units of time or origins; unknown ones match any."""
     for name in ("time_unit", "origin"):
         mine, theirs = getattr(one, name), getattr(other, name)
         if mine is not None and theirs is not None and mine != theirs:
@@ -219,24 +114,9 @@ def check_clocks(one: Clocked, other: Clocked) -> None:
 
 
 def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
-    """Find the position of every wanted id.
+    """Return the position in `own` of every wanted id; None if both are the same.
 
-    Parameters
-    ----------
-    own : (n,) array
-        Ids that there are.
-    wanted : (m,) array
-        Ids asked for, repeats allowed; all of ``own`` must be among them.
-
-    Returns
-    -------
-    (m,) int64 array or None
-        Positions in ``own``; None if the two are the same already.
-
-    Examples
-    --------
-    >>> match_ids(np.array(["W1", "W2"]), np.array(["W2", "W1"]))
-    array([1, 0])
+    Wanted ids may repeat, but must include all of `own`.
     """
     if np.array_equal(own, wanted):
         return None
@@ -269,23 +149,7 @@ def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
 
 
 def as_ids(given: Any) -> AnyArray:
-    """Read ids that a user gave.
-
-    Parameters
-    ----------
-    given : array-like
-        One id per individual.
-
-    Returns
-    -------
-    (n,) array
-        Ids; texts and numbers side by side stay what they are.
-
-    Examples
-    --------
-    >>> as_ids(["W1", "W2"]).tolist()
-    ['W1', 'W2']
-    """
+    """Return ids as an array in which numbers beside texts stay numbers."""
     ids = np.asarray(given)
     if ids.dtype.kind == "U" and not all(isinstance(value, str) for value in given):
         ids = np.array(given, dtype=object)

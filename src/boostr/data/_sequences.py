@@ -27,31 +27,7 @@ def read_flat(
     costs: ArrayLike | None,
     ids: ArrayLike | None,
 ) -> Records:
-    """Read flat event times with offsets.
-
-    Parameters
-    ----------
-    times : (n_events,) array-like
-        Event times, individual after individual.
-    event_offsets : (n + 1,) array-like of int
-        Where the events of each individual begin.
-    start, end : scalar or (n,) array-like
-        The window of every individual; no start means 0.
-    costs : (n_events,) array-like or None
-        Cost of every event.
-    ids : (n,) array-like or None
-        Id of every individual.
-
-    Returns
-    -------
-    Records
-        Not yet checked.
-
-    Examples
-    --------
-    >>> read_flat([1.0], [0, 1, 1], start=0, end=2, costs=None, ids=None).window_stop
-    array([2., 2.])
-    """
+    """Return unchecked records from flat event times and offsets; no start means 0."""
     flat = _as_line(as_floats(times, "times"), "times")
     offsets = _as_offsets(event_offsets, flat.size)
     n = offsets.size - 1
@@ -82,29 +58,7 @@ def read_lists(
     cost: Sequence[ArrayLike] | None,
     ids: ArrayLike | None,
 ) -> Records:
-    """Read one list of event times per individual.
-
-    Parameters
-    ----------
-    events : sequence of array-like
-        Event times of every individual.
-    start, end : scalar or (n,) array-like
-        The window of every individual; no start means 0.
-    cost : sequence of array-like or None
-        Costs of the events of every individual.
-    ids : (n,) array-like or None
-        Id of every individual.
-
-    Returns
-    -------
-    Records
-        Not yet checked.
-
-    Examples
-    --------
-    >>> read_lists([[1.0], []], start=0, end=2, cost=None, ids=None).event_owner
-    array([0])
-    """
+    """Return unchecked records from one list of event times per individual."""
     times, counts = _flatten(events, "events")
     costs = None
     if cost is not None:
@@ -122,27 +76,9 @@ def read_lists(
 
 
 def read_wide(given: Any, *, start: ArrayLike | None, ids: Any) -> Records:
-    """Read rows of event times followed by the end of follow-up.
+    """Return unchecked records from rows of event times followed by the end of follow-up.
 
-    Parameters
-    ----------
-    given : (n, m) array-like or DataFrame
-        Padded with NaN or negative numbers.
-    start : scalar or (n,) array-like or None
-        Entry of every individual; None means 0.
-    ids : (n,) array-like or None
-        Id of every individual.
-
-    Returns
-    -------
-    Records
-        Not yet checked.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 2.0], [3.0, -1.0]])
-    >>> read_wide(rows, start=0, ids=None).window_stop
-    array([2., 3.])
+    Rows are padded with NaN or negative numbers.
     """
     values = _as_rows(given)
     if values.ndim != 2:
@@ -176,7 +112,7 @@ def read_wide(given: Any, *, start: ArrayLike | None, ids: Any) -> Records:
 
 
 def _as_rows(given: Any) -> FloatArray:
-    """Turn an array or a table into numbers."""
+    """Return an array or a table as a float array."""
     frame = nw.from_native(given, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [read_numbers(column) for column in frame.iter_columns()]
@@ -185,7 +121,7 @@ def _as_rows(given: Any) -> FloatArray:
 
 
 def _flatten(lists: Sequence[ArrayLike], name: str) -> tuple[FloatArray, OffsetArray]:
-    """Join lists of numbers; give their lengths as well."""
+    """Return lists of numbers as one array, and their lengths."""
     if isinstance(lists, str) or not hasattr(lists, "__len__"):
         raise InvalidEventsError(
             f"`{name}` must be a list with one list per individual, but it is "
@@ -206,7 +142,7 @@ def _flatten(lists: Sequence[ArrayLike], name: str) -> tuple[FloatArray, OffsetA
 
 
 def _as_line(values: FloatArray, name: str) -> FloatArray:
-    """Refuse anything but one dimension."""
+    """Return an array after checking that it has one dimension."""
     if values.ndim != 1:
         raise InvalidEventsError(
             f"`{name}` must have one dimension, but it has {values.ndim}.\n\n"
@@ -216,7 +152,7 @@ def _as_line(values: FloatArray, name: str) -> FloatArray:
 
 
 def _as_offsets(given: ArrayLike, n_events: int) -> OffsetArray:
-    """Check that offsets cut the events into individuals."""
+    """Return offsets after checking that they split the events by individual."""
     offsets = np.array(given)
     if offsets.ndim == 1 and offsets.size and offsets.dtype.kind in "iu":
         rises = bool((np.diff(offsets.astype(np.int64)) >= 0).all())
@@ -230,7 +166,7 @@ def _as_offsets(given: ArrayLike, n_events: int) -> OffsetArray:
 
 
 def _spread(given: ArrayLike, n: int, name: str) -> FloatArray:
-    """Give every individual its value; one value serves all."""
+    """Return one value per individual; a scalar serves all."""
     values = as_floats(given, name)
     if values.ndim == 0:
         return np.full(n, values[()])
@@ -240,7 +176,7 @@ def _spread(given: ArrayLike, n: int, name: str) -> FloatArray:
 
 
 def _as_ids(given: Any, n: int) -> AnyArray:
-    """Check the ids, or number the individuals."""
+    """Return ids after checking them, or positions if there are none."""
     if given is None:
         return np.arange(n)
     ids = np.array(given)

@@ -1,4 +1,4 @@
-"""``SharedSensors``: series that are the same for all individuals on the same date."""
+"""``SharedSensors``: sensors that are the same for all individuals on the same date."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class SharedSensors:
         return f"{type(self).__name__}({', '.join(self.names)}{own})"
 
     def __getitem__(self, key: Any) -> SharedSensors:
-        """Take individuals, which only matters beside sensors of their own."""
+        """Return the sensors of some individuals; shared sensors stay the same."""
         return self if self.own is None else replace(self, own=self.own[key])
 
     def merge(self, other: Trajectories | SharedSensors) -> SharedSensors:
-        """Put further sensors beside these.
+        """Add further sensors.
 
         Parameters
         ----------
@@ -124,12 +124,12 @@ class SharedSensors:
         )
 
     def _beside(self, own: Any) -> SharedSensors:
-        """Put these after sensors of the individuals' own."""
+        """Return these shared sensors with the individuals' own sensors added."""
         check_own_names(own.names, self.names)
         return replace(self, own=own if self.own is None else own.merge(self.own))
 
     def _join_series(self, other: SharedSensors) -> Trajectories:
-        """Put two series side by side, of dates or of numbers both."""
+        """Return the shared sensors of both; all must have dates, or all numbers."""
         one, two = self.series, other.series
         if not one.names or not two.names:
             return one if one.names else two
@@ -143,7 +143,7 @@ class SharedSensors:
     def for_individuals(
         self, y: RecurrentEvents, until: ArrayLike | None = None
     ) -> Trajectories:
-        """Give every individual what it sees of the shared sensors, on its own time.
+        """Return the sensors of every individual, on its own time axis.
 
         `BoostR` does so by itself. Tools that need `Trajectories`, for instance `Panel`,
         take the result.
@@ -185,7 +185,7 @@ class SharedSensors:
     def _spread_over(
         self, y: RecurrentEvents, start: FloatArray, until: FloatArray
     ) -> Trajectories:
-        """Give everybody what it sees from one time to beyond another."""
+        """Return all sensors of every individual, from `start` to beyond `until`."""
         series = self._on_axis(y, find_origins(y), start, until)
         series = series._with(
             ids=y.ids, has_ids=y.has_ids, id_name=y.id_name, origin=y.origin
@@ -196,7 +196,7 @@ class SharedSensors:
         return own.merge(series)
 
     def _without_histories(self, n: int, clock: Clocked, until: ArrayLike) -> Trajectories:
-        """Give so many individuals without histories what they see, on a common axis."""
+        """Return the sensors of ``n`` individuals without histories, on a common axis."""
         if clock.time_unit in MICROSECONDS and clock.origin is None and self._has_dates:
             raise InvalidSensorsError(
                 "Shared sensors are read on dates, but the date of each individual's time "
@@ -213,7 +213,7 @@ class SharedSensors:
     def _on_axis(
         self, clock: Clocked, since: Any, start: FloatArray, until: FloatArray
     ) -> Trajectories:
-        """Repeat the series for all, clipped to the time that each needs."""
+        """Return the sensors for all individuals, clipped to the time each needs."""
         self._check_axis(clock, since)
         until = np.broadcast_to(until, start.shape)
         series, unit = self.series, clock.time_unit
@@ -246,7 +246,7 @@ class SharedSensors:
         )
 
     def _check_axis(self, clock: Clocked, since: Any) -> None:
-        """Refuse dates on an axis of numbers, and the other way round."""
+        """Refuse dates on an axis of numbers, and numbers on an axis of dates."""
         if since is None and self._has_dates:
             raise InvalidSensorsError(
                 "Shared sensors with dates need histories that count time from a date, but "
@@ -266,7 +266,7 @@ class SharedSensors:
     def _add_seasons(
         self, since: Any, start: FloatArray, until: FloatArray, unit: str
     ) -> Trajectories:
-        """Put the seasons of all dates that somebody needs beside the series."""
+        """Return the shared sensors with the seasons of all dates needed."""
         if not np.isfinite(until).all():
             raise InvalidParameterError("`until` must be finite where there are seasons.")
         first = to_stamps(start, since, unit).min()

@@ -1,4 +1,4 @@
-"""The check that a target is one."""
+"""Check of the target ``y``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WAYS = "RecurrentEvents.from_long, from_start_stop, from_lists and from_wide ma
 
 
 def check_target(y: object) -> RecurrentEvents:
-    """Return event histories as they are, or say what is wrong with the target.
+    """Return the target if it is valid; raise an error that tells what is wrong otherwise.
 
     Parameters
     ----------

@@ -126,10 +126,9 @@ class TimeScales(EventContainer):
 
 
 def find_shift(y: EventContainer, other: EventContainer) -> FloatArray | None:
-    """Return what is added to times of ``y`` to have those of ``other``, one number each.
+    """Return what to add to the times of ``y`` to get those of ``other``, per individual.
 
-    Ends of follow-up are the same moments in both. None if these are not the same events of
-    the same individuals in the same unit.
+    It is None unless both hold the same events of the same individuals in the same unit.
     """
     same_ids = not (y.has_ids and other.has_ids) or np.array_equal(y.ids, other.ids)
     if not (
@@ -171,7 +170,7 @@ def move_samples(
 
 
 def _move(y: Any, shift: FloatArray, **clock: Any) -> Any:
-    """Return histories with other times."""
+    """Return histories with times shifted by one number per individual."""
     owner = owners_of(y.window_offsets)
     begin = y.window_start + shift[owner]
     begin[np.abs(begin) <= _tolerate(y.end + shift)] = 0.0  # rounded times of entry
@@ -189,7 +188,7 @@ def _move(y: Any, shift: FloatArray, **clock: Any) -> Any:
 
 
 def _tolerate(*times: FloatArray) -> float:
-    """Return the difference up to which times are the same."""
+    """Return the tolerance within which times count as equal."""
     return _TOLERANCE * max(1.0, *(float(np.abs(each).max()) for each in times))
 
 

@@ -23,46 +23,12 @@ MICROSECONDS = {
 
 
 def name_unit(unit: str | None) -> str | None:
-    """Give the full name of a unit of time.
-
-    Parameters
-    ----------
-    unit : str or None
-        A unit as `RecurrentEvents` keeps it.
-
-    Returns
-    -------
-    str or None
-        Its name, or the unit itself if it has no other.
-
-    Examples
-    --------
-    >>> name_unit("D"), name_unit("km"), name_unit(None)
-    ('days', 'km', None)
-    """
+    """Return the full name of a unit of time, or the unit itself if it has none."""
     return UNIT_NAMES.get(unit or "", unit)
 
 
 def name_length(length: float, unit: str | None) -> str:
-    """Give a length of time in words.
-
-    Parameters
-    ----------
-    length : float
-        A number of units.
-    unit : str or None
-        A unit as `RecurrentEvents` keeps it, or its full name.
-
-    Returns
-    -------
-    str
-        Number and name of the unit, as everybody is to read it.
-
-    Examples
-    --------
-    >>> name_length(1, "D"), name_length(8760.0, "h"), name_length(2.5, None)
-    ('1 day', '8,760 hours', '2.5 units of time')
-    """
+    """Return a length of time in words, such as "1 day" or "8,760 hours"."""
     name = name_unit(unit) or "units of time"
     if length == 1.0:
         singular = {plural: plural.removesuffix("s") for plural in UNIT_NAMES.values()}
@@ -71,24 +37,9 @@ def name_length(length: float, unit: str | None) -> str:
 
 
 def resolve_unit(unit: str | None, kind: str) -> str | None:
-    """Give the unit of the resulting numbers.
+    """Return the unit of the numbers read from times of a kind: "f", "M" or "m".
 
-    Parameters
-    ----------
-    unit : str or None
-        As the user gave it.
-    kind : {"f", "M", "m"}
-        Whether the table holds numbers, time stamps or durations.
-
-    Returns
-    -------
-    str or None
-        None if the unit of numbers was not named.
-
-    Examples
-    --------
-    >>> resolve_unit(None, "M"), resolve_unit("m", "M"), resolve_unit("km", "f")
-    ('D', 'min', 'km')
+    It is days by default, and None for numbers whose unit is not given.
     """
     if kind == "f":
         return unit
@@ -104,26 +55,7 @@ def resolve_unit(unit: str | None, kind: str) -> str | None:
 
 
 def resolve_origin(origin: Any, stamps: AnyArray) -> Any:
-    """Give the common moment of time 0, in microseconds.
-
-    Parameters
-    ----------
-    origin : time stamp or None
-        As the user gave it; None asks for the earliest stamp.
-    stamps : datetime64[us] array
-        All time stamps of the table.
-
-    Returns
-    -------
-    numpy.datetime64
-        Moment of time 0.
-
-    Examples
-    --------
-    >>> stamps = np.array(["2024-01-02", "2024-01-01"], dtype="datetime64[us]")
-    >>> str(resolve_origin(None, stamps))
-    '2024-01-01T00:00:00.000000'
-    """
+    """Return the common time 0 in microseconds, by default the earliest time stamp."""
     if origin is not None:
         return as_stamp(origin, "origin")
     known = stamps[~np.isnat(stamps)]
@@ -131,25 +63,7 @@ def resolve_origin(origin: Any, stamps: AnyArray) -> Any:
 
 
 def as_stamp(moment: Any, name: str) -> Any:
-    """Read one time stamp.
-
-    Parameters
-    ----------
-    moment : str, datetime, date or numpy.datetime64
-        Text in ISO format; zones are converted to UTC.
-    name : str
-        What it is, for the message.
-
-    Returns
-    -------
-    numpy.datetime64
-        In microseconds.
-
-    Examples
-    --------
-    >>> str(as_stamp("2024-01-01", "origin"))
-    '2024-01-01T00:00:00.000000'
-    """
+    """Return one time stamp in microseconds, converted to UTC if it has a time zone."""
     if hasattr(moment, "to_datetime64"):  # a stamp of pandas, in UTC if it has a zone
         moment = moment.to_datetime64()
     if isinstance(moment, np.datetime64) and not np.isnat(moment):
@@ -170,27 +84,9 @@ def as_stamp(moment: Any, name: str) -> Any:
 
 
 def to_numbers(values: AnyArray, origin: Any, unit: str | None) -> FloatArray:
-    """Measure times from an origin in a unit.
+    """Return times since the origin (None to keep them) in a unit; NaN where missing.
 
-    Parameters
-    ----------
-    values : (k,) float64, datetime64[us] or timedelta64[us] array
-        Times as read.
-    origin : scalar, (k,) array or None
-        Time 0, of the kind of the values; None to leave them where they are.
-    unit : str or None
-        Unit of the result; numbers are not converted.
-
-    Returns
-    -------
-    (k,) float64 array
-        NaN where the time is missing.
-
-    Examples
-    --------
-    >>> stamps = np.array(["2024-01-02T12"], dtype="datetime64[us]")
-    >>> to_numbers(stamps, np.datetime64("2024-01-01"), "D")
-    array([1.5])
+    Numbers are shifted, but not converted.
     """
     shifted = values if origin is None else values - origin
     if shifted.dtype.kind == "m":
@@ -199,49 +95,13 @@ def to_numbers(values: AnyArray, origin: Any, unit: str | None) -> FloatArray:
 
 
 def to_stamps(times: FloatArray, origin: Any, unit: str) -> AnyArray:
-    """Turn numbers back into time stamps.
-
-    Parameters
-    ----------
-    times : (k,) float64 array
-        Times since the origin.
-    origin : numpy.datetime64 or (k,) datetime64 array
-        Moment of time 0, or one for each time.
-    unit : str
-        Unit of the times.
-
-    Returns
-    -------
-    (k,) datetime64[us] array
-        Rounded to the microsecond.
-
-    Examples
-    --------
-    >>> to_stamps(np.array([1.5]), np.datetime64("2024-01-01"), "D")
-    array(['2024-01-02T12:00:00.000000'], dtype='datetime64[us]')
-    """
+    """Return numbers as time stamps, rounded to the microsecond."""
     shift = np.rint(times * MICROSECONDS[unit]).astype(np.int64)
     return np.asarray(origin.astype("datetime64[us]") + shift.astype("timedelta64[us]"))
 
 
 def common_kind(kinds: dict[str, str]) -> str:
-    """Give the kind that all columns of times share.
-
-    Parameters
-    ----------
-    kinds : dict
-        Kind ("f", "M" or "m") by name of the column.
-
-    Returns
-    -------
-    str
-        The one kind.
-
-    Examples
-    --------
-    >>> common_kind({"start": "f", "stop": "f"})
-    'f'
-    """
+    """Return the one kind ("f", "M" or "m") of all columns of times."""
     found = sorted(set(kinds.values()))
     if len(found) == 1:
         return found[0]

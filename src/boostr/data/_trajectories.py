@@ -1,4 +1,4 @@
-"""``Trajectories``: what sensors have shown, when, and of whom."""
+"""``Trajectories``: sensors of many individuals over time."""
 
 from __future__ import annotations
 
