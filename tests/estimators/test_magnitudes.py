@@ -90,6 +90,7 @@ def test_any_size_is_fitted_or_refused(folder, setting, what, power):
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(list(SETTINGS)), st.sampled_from(WHAT[1:]), POWERS)
+@example("default", "weights", 19)
 def test_one_odd_value_is_fitted_or_refused(folder, setting, what, power):
     n_events = make_fleet(dict.fromkeys(WHAT, 1.0))[1].times.size
     shapes = {"costs": n_events, "sensors": 2 * N, "features": (N, 1)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostr._typing import FloatArray
+from boostr._typing import AnyArray, FloatArray
 from boostr._validation import first_few, warn_user
 from boostr.data import RecurrentEvents
 from boostr.data._exposure import exposed_windows
@@ -24,12 +24,15 @@ _TIMES_NEXT_OF_FEW = 1000.0  # the same over the number of individuals, if these
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leverage:
-    """Events or costs of some individuals, all together and of those with the most."""
+    """Events or costs of some individuals: of those with the most, and of the others.
+
+    The others are summed apart, since small numbers get lost in a sum with large ones.
+    """
 
     n: int
-    amount: float  # of all, by their weights
-    time: float  # under observation, by weights and exposures
     has_costs: bool
+    amount: float  # of the others, by their weights
+    time: float  # of these under observation, by weights and exposures
     ids: tuple[Any, ...]  # of those with the most
     amounts: FloatArray  # of these, the largest first
     times: FloatArray
@@ -43,33 +46,47 @@ class Leverage:
             amounts = weights * np.bincount(events.event_owner, events.costs, n)
             length = windows.factor * (windows.stop - windows.start)
             times = weights * np.bincount(windows.owner, length, n)
-            amount, time = float(amounts.sum()), float(times.sum())
-        first = _find_largest(amounts)
-        return cls(
-            n,
-            amount,
-            time,
-            events.has_costs,
-            tuple(events.ids[first].tolist()),
-            amounts[first],
-            times[first],
-            events.n_events[first].astype(np.float64),
+            return cls._rank(
+                n,
+                events.has_costs,
+                (0.0, 0.0),
+                events.ids,
+                (amounts, times, events.n_events.astype(np.float64)),
+            )
+
+    @classmethod
+    def _rank(
+        cls,
+        n: int,
+        has_costs: bool,
+        rest: tuple[float, float],
+        ids: AnyArray,
+        each: tuple[FloatArray, FloatArray, FloatArray],
+    ) -> Leverage:
+        """Keep those with the most, one more than are named, and sum up the others."""
+        order = np.argsort(-each[0], kind="stable")
+        first, others = order[: _MOST_NAMED + 1], order[_MOST_NAMED + 1 :]
+        amount, time = (
+            before + float(values[others].sum())
+            for before, values in zip(rest, each[:2], strict=True)
         )
+        top = (values[first] for values in each)
+        return cls(n, has_costs, amount, time, tuple(ids[first].tolist()), *top)
 
     def join(self, other: Leverage) -> Leverage:
         """Return that of both groups of individuals."""
-        amounts = np.concatenate([self.amounts, other.amounts])
-        first = _find_largest(amounts)
-        ids = (*self.ids, *other.ids)
-        return Leverage(
+        ids = np.empty(len(self.ids) + len(other.ids), dtype=object)
+        ids[:] = (*self.ids, *other.ids)
+        return Leverage._rank(
             self.n + other.n,
-            self.amount + other.amount,
-            self.time + other.time,
             self.has_costs,
-            tuple(ids[place] for place in first),
-            amounts[first],
-            np.concatenate([self.times, other.times])[first],
-            np.concatenate([self.numbers, other.numbers])[first],
+            (self.amount + other.amount, self.time + other.time),
+            ids,
+            (
+                np.concatenate([self.amounts, other.amounts]),
+                np.concatenate([self.times, other.times]),
+                np.concatenate([self.numbers, other.numbers]),
+            ),
         )
 
     def warn(self) -> None:
@@ -80,34 +97,36 @@ class Leverage:
                 self._name(n_first)
                 return
 
+    def _rates(self, n_first: int) -> tuple[float, float]:
+        """Return the rate of all but the first few, and of all."""
+        amount = self.amount + float(self.amounts[n_first:].sum())
+        time = self.time + float(self.times[n_first:].sum())
+        own, own_time = self.amounts[:n_first].sum(), self.times[:n_first].sum()
+        return amount / time, float((amount + own) / (time + own_time))
+
     def _outweigh(self, n_first: int) -> bool:
         """Tell whether the first few have far more than the others, and than their time."""
         amounts, times = self.amounts[:n_first], self.times[:n_first]
-        rest, time = self.amount - amounts.sum(), self.time - times.sum()
-        rate = rest / time
+        rate, raised = self._rates(n_first)
         # Where the others have nothing, it takes many events to be beyond chance.
         single = (amounts / np.maximum(self.numbers[:n_first], 1.0)).max()
         following = self.amounts[n_first] or single
         least = max(_TIMES_NEXT, _TIMES_NEXT_OF_FEW / self.n) * following
-        is_raised = self.amount / self.time > _TIMES_ALL * rate
+        is_raised = raised > _TIMES_ALL * rate
         return bool(is_raised and (amounts - rate * times).min() > least)
 
     def _name(self, n_first: int) -> None:
         """Say who it is, what it does and what can be done."""
         what = "costs" if self.has_costs else "events"
         own = float(self.amounts[:n_first].sum())
-        rate = (self.amount - own) / (self.time - self.times[:n_first].sum())
-        ratio = "infinitely" if rate == 0.0 else f"{self.amount / self.time / rate:,.4g}"
+        total = own + self.amount + float(self.amounts[n_first:].sum())
+        rate, raised = self._rates(n_first)
+        ratio = "infinitely" if rate == 0.0 else f"{raised / rate:,.4g}"
         warn_user(
-            f"{own:,.6g} of {self.amount:,.6g} {what} ({own / self.amount:.2%}) are those "
-            f"of {n_first} of {self.n:,} individuals (ids {first_few(self.ids[:n_first])})."
-            f" They make the average rate {ratio} times as high, and with it the "
-            "predictions of all others. Check these histories; leave the individuals out, "
-            "give them a smaller `sample_weight`, or fit a model of their own to them.",
+            f"{own:,.6g} of {total:,.6g} {what} ({own / total:.2%}) are those of {n_first} "
+            f"of {self.n:,} individuals (ids {first_few(self.ids[:n_first])}). They make "
+            f"the average rate {ratio} times as high, and with it the predictions of all "
+            "others. Check these histories; leave the individuals out, give them a smaller "
+            "`sample_weight`, or fit a model of their own to them.",
             DataWarning,
         )
-
-
-def _find_largest(amounts: FloatArray) -> Any:
-    """Return the places of the largest, one more than are named."""
-    return np.argsort(-amounts, kind="stable")[: _MOST_NAMED + 1]
