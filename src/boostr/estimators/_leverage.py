@@ -1,4 +1,4 @@
-"""Individuals that have more events, or costs, than all others together."""
+"""Individuals with more events, or costs, than all others together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIMES_NEXT_OF_FEW = 1000.0  # the same over the number of individuals, if these
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leverage:
-    """Events or costs of some individuals, all together and of those with the most."""
+    """Total of the events or costs, and the individuals with the most."""
 
     n: int
     amount: float  # of all, by their weights
@@ -37,7 +37,7 @@ class Leverage:
 
     @classmethod
     def of(cls, events: RecurrentEvents, weights: FloatArray) -> Leverage:
-        """Look at individuals."""
+        """Return the leverage of some individuals."""
         n, windows = len(events), exposed_windows(events)
         with np.errstate(over="ignore"):  # which is refused elsewhere
             amounts = weights * np.bincount(events.event_owner, events.costs, n)
@@ -57,7 +57,7 @@ class Leverage:
         )
 
     def join(self, other: Leverage) -> Leverage:
-        """Return that of both groups of individuals."""
+        """Return the leverage of both groups of individuals."""
         amounts = np.concatenate([self.amounts, other.amounts])
         first = _find_largest(amounts)
         ids = (*self.ids, *other.ids)
@@ -81,7 +81,7 @@ class Leverage:
                 return
 
     def _outweigh(self, n_first: int) -> bool:
-        """Tell whether the first few have far more than the others, and than their time."""
+        """Return whether the first few raise the average rate and far exceed the next."""
         amounts, times = self.amounts[:n_first], self.times[:n_first]
         rest, time = self.amount - amounts.sum(), self.time - times.sum()
         rate = rest / time
@@ -93,7 +93,7 @@ class Leverage:
         return bool(is_raised and (amounts - rate * times).min() > least)
 
     def _name(self, n_first: int) -> None:
-        """Say who it is, what it does and what can be done."""
+        """Warn with ids, share of the total and what to do."""
         what = "costs" if self.has_costs else "events"
         own = float(self.amounts[:n_first].sum())
         rate = (self.amount - own) / (self.time - self.times[:n_first].sum())
@@ -109,5 +109,5 @@ class Leverage:
 
 
 def _find_largest(amounts: FloatArray) -> Any:
-    """Return the places of the largest, one more than are named."""
+    """Return the positions of the largest values, one more than are named."""
     return np.argsort(-amounts, kind="stable")[: _MOST_NAMED + 1]
