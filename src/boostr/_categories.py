@@ -20,33 +20,10 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 def number_categories(
     values: Iterable[Any], known: Sequence[Any], owner: str, error: type[BoostrError]
 ) -> dict[Any, float]:
-    """Return the code of every value that is a known category, by its place in the list.
+    """Return the codes of known categories by value: their positions in the list.
 
-    A value of another type is the category that it writes or reads: 1 and 1.0 are "1" and
-    "1.0", True is "True". Values that no category is like have no code.
-
-    Parameters
-    ----------
-    values : iterable
-        Values as they come, missing ones among them.
-    known : sequence
-        The categories.
-    owner : str
-        Whose they are, to begin a sentence with, such as "Feature 'site'".
-    error : type
-        Raised where values of another type cannot be told, or where all are of another
-        type than the categories.
-
-    Returns
-    -------
-    dict
-        Codes by value.
-
-    Examples
-    --------
-    >>> from boostr.exceptions import InvalidFeaturesError
-    >>> number_categories([1, "a", 7], ["1", "a"], "Feature 'x'", InvalidFeaturesError)
-    {'1': 0.0, 'a': 1.0, 1: 0.0}
+    A value of another type matches the category with the same text or number: 1 is "1",
+    True is "True". ``error`` is raised if matches are ambiguous or there are none.
     """
     codes = {category: float(place) for place, category in enumerate(known)}
     distinct = {value for value in set(values) if not is_missing(value)}
@@ -75,7 +52,7 @@ def number_categories(
 
 
 def _kind(value: Any) -> str:
-    """Return what values of this type have in common with those of others."""
+    """Return "number", "text" or the name of the type."""
     if isinstance(value, numbers.Number | np.bool_):
         return "number"
     return "text" if isinstance(value, str) else type(value).__name__
@@ -87,7 +64,7 @@ def _describe(values: Collection[Any]) -> str:
 
 
 def _parse(text: str) -> float | None:
-    """Return the finite number that a text is, if it is one."""
+    """Return the finite number written in a text, None if there is none."""
     try:
         number = float(text)
     except ValueError:
@@ -96,7 +73,7 @@ def _parse(text: str) -> float | None:
 
 
 def _read(value: Any) -> float | None:
-    """Return the number that a value is or plainly writes; a truth is 1 or 0."""
+    """Return the number that a value is or writes exactly; True is 1, False is 0."""
     if _kind(value) == "number":
         return float(value)
     if not isinstance(value, str):
@@ -110,7 +87,7 @@ def _read(value: Any) -> float | None:
 def _find_meanings(
     known: Sequence[Any], given: Collection[Any]
 ) -> dict[float | None, list[Any]]:
-    """Return the categories by number; "True" is 1 only where all are true or false."""
+    """Return the categories by number; "True" is 1 only if all values are 0, 1 or words."""
     meanings: dict[float | None, list[Any]] = {}
     for category in known:
         number = _read(category)
@@ -122,7 +99,7 @@ def _find_meanings(
 
 
 def _is_written_oddly(known: Sequence[Any]) -> bool:
-    """Tell whether categories would lose something as numbers, such as zeros in front."""
+    """Return whether categories would change as numbers, such as by leading zeros."""
     return any(
         isinstance(category, str)
         and _parse(category) is not None

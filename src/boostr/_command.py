@@ -18,15 +18,15 @@ INTERRUPTED = 130  # as shells call what a user has stopped
 
 
 def _is_command() -> bool:
-    """Tell whether Python runs for the command, not for a program that uses the package."""
+    """Return whether Python runs the command, not a program that uses the package."""
     script = Path(sys.argv[0]).stem if sys.argv else ""
     return script == "boostr" or sys.orig_argv[1:3] == ["-m", "boostr"]
 
 
 def _begin() -> None:
-    """Leave at once if interrupted while modules are imported.
+    """Exit at once if interrupted while modules are imported.
 
-    Libraries catch the exception that Python would raise, or show a traceback.
+    Libraries would catch Python's exception or show a traceback.
     """
     is_main = threading.current_thread() is threading.main_thread()
     is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -35,7 +35,7 @@ def _begin() -> None:
 
 
 def end() -> None:
-    """Let an interrupt be an exception again, for what can clean up."""
+    """Restore Python's handling of interrupts, so that code can clean up."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

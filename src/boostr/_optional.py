@@ -1,4 +1,4 @@
-"""Import of optional packages with a message that says how to get them."""
+"""Imports of optional packages, with a message on how to install them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,9 @@ from boostr.exceptions import MissingDependencyError
 
 
 def require(module: str, *, extra: str, feature: str) -> Any:
-    """Import an optional package, or say which extra brings it.
+    """Import an optional package, or raise an error that names the extra to install.
 
-    Parameters
-    ----------
-    module : str
-        Name of the module to import.
-    extra : str
-        The extra of boostr that installs it.
-    feature : str
-        What the caller wanted to use, for the message.
-
-    Returns
-    -------
-    module
-        The imported module.
+    ``feature`` begins the message.
     """
     try:
         return importlib.import_module(module)
@@ -37,23 +25,7 @@ def require(module: str, *, extra: str, feature: str) -> Any:
 
 
 def find_version(package: str) -> str | None:
-    """Return the version of an installed package, also of its build without GPUs.
-
-    Parameters
-    ----------
-    package : str
-        Name as on PyPI, such as "xgboost", which "xgboost-cpu" brings as well.
-
-    Returns
-    -------
-    str or None
-        None if it is not installed.
-
-    Examples
-    --------
-    >>> find_version("no-such-package") is None
-    True
-    """
+    """Return the installed version of a package or of its "-cpu" build, else None."""
     metadata = importlib.import_module("importlib.metadata")  # late, since it is slow
     for name in (package, f"{package}-cpu"):
         with suppress(metadata.PackageNotFoundError):

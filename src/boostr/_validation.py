@@ -1,4 +1,4 @@
-"""Checks shared by public functions, and the one place where their messages are built."""
+"""Checks shared by public functions, with their messages."""
 
 from __future__ import annotations
 
@@ -41,24 +41,9 @@ class Identified(Protocol):
 
 
 def first_few(values: Iterable[object]) -> str:
-    """Name at most five values, for a message.
+    """Return the first five values, separated by commas, for a message.
 
-    Parameters
-    ----------
-    values : iterable
-        Ids, rows or columns, in the order in which to name them.
-
-    Returns
-    -------
-    str
-        The first five, separated by commas; an ellipsis says that there are more.
-
-    Examples
-    --------
-    >>> first_few(["W1", "W7"])
-    'W1, W7'
-    >>> first_few(range(9))
-    '0, 1, 2, 3, 4, …'
+    An ellipsis at the end stands for further values.
     """
     head = [str(value) for value in islice(iter(values), N_NAMED + 1)]
     more = ", …" if len(head) > N_NAMED else ""
@@ -66,23 +51,7 @@ def first_few(values: Iterable[object]) -> str:
 
 
 def repeats(values: AnyArray) -> list[object]:
-    """List the values that stand more than once.
-
-    Parameters
-    ----------
-    values : (n,) array
-        Ids.
-
-    Returns
-    -------
-    list
-        Each repeated value once, in the order of appearance.
-
-    Examples
-    --------
-    >>> repeats(np.array([3, 1, 3, 3]))
-    [3]
-    """
+    """Return the values that occur more than once, in order of first appearance."""
     rows = values.tolist()
     if len(set(rows)) == len(rows):
         return []
@@ -90,23 +59,7 @@ def repeats(values: AnyArray) -> list[object]:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value is unknown: None, NaN, NaT or pandas.NA.
-
-    Parameters
-    ----------
-    value : object
-        An id or a category.
-
-    Returns
-    -------
-    bool
-        True if it is missing.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("W1")
-    (True, True, False)
-    """
+    """Return whether a value is missing: None, NaN, NaT or pandas.NA."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124 - only NaN differs
     except TypeError:  # pandas.NA neither differs nor not
@@ -114,21 +67,7 @@ def is_missing(value: object) -> bool:
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn in the name of the line outside of boostr that led here.
-
-    Parameters
-    ----------
-    message : str
-        What is noteworthy, and the way out.
-    category : type
-        Class of the warning.
-
-    Examples
-    --------
-    >>> import pytest
-    >>> with pytest.warns(UserWarning, match="odd"):
-    ...     warn_user("That is odd.", UserWarning)
-    """
+    """Warn with the location of the caller outside of boostr."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
@@ -140,31 +79,9 @@ def _is_ours(module: str) -> bool:
 
 
 def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEventsError:
-    """Build the error for event histories that break a rule.
+    """Return the error for histories that break a rule, naming the individuals.
 
-    Parameters
-    ----------
-    rule : str
-        What must hold, without a full stop.
-    ids : (n,) array
-        Id of every individual.
-    culprits : (n,) bool or (k,) int array
-        Those that break the rule, as a mask or as positions, repeats allowed.
-    hint : str
-        The way out.
-
-    Returns
-    -------
-    InvalidEventsError
-        To be raised by the caller.
-
-    Examples
-    --------
-    >>> ids = np.array(["W1", "W2", "W3"])
-    >>> print(blame("Times must be finite", ids, np.array([2, 2]), "drop them."))
-    Times must be finite, but this does not hold for 1 of 3 individuals (ids W3).
-    <BLANKLINE>
-    Hint: drop them.
+    ``rule`` has no full stop; ``culprits`` are a mask or positions, which may repeat.
     """
     positions = np.flatnonzero(culprits) if culprits.dtype == bool else np.unique(culprits)
     named = ids[positions[: N_NAMED + 1]]
@@ -177,30 +94,10 @@ def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEve
 
 
 def check_ids_match(X: Any, y: Identified) -> None:
-    """Refuse features that are labelled with ids in another order than the events.
+    """Refuse features whose pandas index has the ids of ``y`` in another order.
 
-    Only a pandas index can label rows. It is compared with ``y.ids`` when it is named
-    like the id column of ``y``, or when it is not made of integers and shares an id
-    with ``y``, or when it holds the very ids of ``y``. Counting from 0 and unrelated
-    integers are no labels, and events without ids are matched by position.
-
-    Parameters
-    ----------
-    X : array or DataFrame
-        Features, one row per individual.
-    y : RecurrentEvents
-        Events of the same individuals.
-
-    Raises
-    ------
-    InvalidFeaturesError
-        If the ids differ, or if the ids are among the features.
-
-    Examples
-    --------
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0, ids=["W1", "W2"])
-    >>> check_ids_match(np.zeros((2, 3)), y)  # no labels, nothing to compare
+    Other indices (see `labels_are_ids`) and tables are matched by position. Ids must not
+    be among the features.
     """
     _check_id_is_no_feature(X, y.id_name)
     if not is_pandas_dataframe(X) or not y.has_ids:
@@ -230,28 +127,10 @@ def _check_id_is_no_feature(X: Any, id_name: str | None) -> None:
 
 
 def labels_are_ids(index: Any, y: Identified) -> bool:
-    """Tell whether a pandas index labels rows with the ids of ``y``.
+    """Return whether a pandas index is meant as ids of ``y``; the ids may still differ.
 
-    Parameters
-    ----------
-    index : pandas.Index
-        Index of a table.
-    y : RecurrentEvents or Trajectories
-        Individuals with ids.
-
-    Returns
-    -------
-    bool
-        Whether the labels are meant as ids; they may differ from those of ``y`` all the
-        same.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from boostr.data import RecurrentEvents
-    >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0, ids=["W1", "W2"])
-    >>> labels_are_ids(pd.Index(["W2", "W7"]), y), labels_are_ids(pd.RangeIndex(2), y)
-    (True, False)
+    So if it has the name of the id column, or is not of integers and shares an id, or is
+    of integers and holds the same ids; counting from 0 is no id.
     """
     labels = np.asarray(index)
     if y.id_name is not None and index.name == y.id_name:
@@ -265,7 +144,7 @@ def labels_are_ids(index: Any, y: Identified) -> bool:
 
 
 def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
-    """Say where the index and the ids part."""
+    """Return a message on how the index differs from the ids."""
     hint = (
         "\n\nHint: X = X.loc[y.ids], or X = X.reset_index(drop=True) where the rows "
         "are in the order of y and the index is no id."
@@ -292,26 +171,9 @@ def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
 
 
 def as_times(times: ArrayLike, name: str, hint: str) -> FloatArray:
-    """Return times as an array of numbers, of one dimension at least.
+    """Return times as an array of floats with at least one dimension.
 
-    Parameters
-    ----------
-    times : array-like
-        Times as a user gives them.
-    name : str
-        Name of the parameter.
-    hint : str
-        The way out for times that are no numbers.
-
-    Returns
-    -------
-    ndarray
-        Numbers, whatever they are.
-
-    Examples
-    --------
-    >>> as_times(3, "times", "count days.")
-    array([3.])
+    ``name`` and ``hint`` are for the message if they are not numbers.
     """
     try:
         return np.atleast_1d(np.asarray(times, dtype=np.float64))
@@ -322,27 +184,7 @@ def as_times(times: ArrayLike, name: str, hint: str) -> FloatArray:
 
 
 def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
-    """Return one time per individual from a single one or as many.
-
-    Parameters
-    ----------
-    times : (1,) or (n,) array
-        Times.
-    n : int
-        Number of individuals.
-    name : str
-        Name of the parameter.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        A copy.
-
-    Examples
-    --------
-    >>> spread_times(np.array([5.0]), 2, "start")
-    array([5., 5.])
-    """
+    """Return one time per individual, from one time or ``n``; a copy."""
     if len(times) not in {1, n}:
         raise InvalidParameterError(
             f"`{name}` must be one time or one per individual, but it has {len(times)} "
@@ -352,17 +194,7 @@ def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
 
 
 def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
-    """Refuse windows that stop before they start.
-
-    Parameters
-    ----------
-    starts, stops : (n,) arrays
-        Limits of the windows of all individuals.
-
-    Examples
-    --------
-    >>> check_window_order(np.array([1.0, 1.0]), np.array([2.0, 1.0]))
-    """
+    """Refuse windows that stop before they start."""
     wrong = np.flatnonzero(stops < starts)
     if wrong.size:
         raise InvalidParameterError(
@@ -375,22 +207,7 @@ def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
     """Return one weight per individual, 1 by default.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-        Weights as a user gives them.
-    n : int
-        Number of individuals.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Finite weights that are not negative, at least one of them positive.
-
-    Examples
-    --------
-    >>> check_weights([1, 2], 2)
-    array([1., 2.])
+    Weights must be finite and not negative, with at least one above zero.
     """
     if sample_weight is None:
         return np.ones(n)

@@ -1,4 +1,4 @@
-"""Estimators to compare with, and tests for groups and trends."""
+"""Baseline models, and tests for groups and trends."""
 
 from __future__ import annotations
 

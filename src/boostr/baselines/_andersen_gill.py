@@ -117,7 +117,7 @@ class AndersenGill(Rival):
         self._find_baseline(data)
 
     def _find_baseline(self, data: RivalData) -> None:
-        """Estimate the baseline: individuals count as often as their factor says."""
+        """Estimate the baseline; individuals are weighted by their hazard ratio."""
         table = RiskTable.from_events(data.events, data.weights)
         grid = TimeGrid.from_events(
             table, data.events, self.reference_clock_, smooth=self.smooth
@@ -170,7 +170,7 @@ def _standardise(
 def _cut(
     events: RecurrentEvents, design: FloatArray, names: list[str], weights: FloatArray
 ) -> Any:
-    """Return a table of rows ``(start, stop]`` that end at events and windows' ends."""
+    """Return rows ``(start, stop]`` that end at events and at the ends of windows."""
     pandas = require("pandas", extra="rivals", feature="AndersenGill")
     owner, start, stop, is_event = _cut_windows(events)
     table = pandas.DataFrame(design[owner], columns=names)

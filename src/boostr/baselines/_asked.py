@@ -1,4 +1,4 @@
-"""Checks of parameters of rivals, and of the times that they are asked for."""
+"""Checks of the parameters of baselines and of prediction times."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_windows(
 
 
 def check_count(value: Any, name: str, least: int = 1) -> None:
-    """Refuse anything but a whole number that is large enough."""
+    """Refuse all but whole numbers of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidParameterError(
             f"`{name}` must be a whole number of at least {least}, but it is {value!r}."
@@ -59,7 +59,7 @@ def check_count(value: Any, name: str, least: int = 1) -> None:
 
 
 def check_number(value: Any, name: str, low: float, high: float = np.inf) -> None:
-    """Refuse anything but a number in (low, high]."""
+    """Refuse all but numbers in (low, high]."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not low < float(value) <= high:
         limits = f"above {low:g}" + ("" if np.isinf(high) else f" and at most {high:g}")
@@ -69,7 +69,7 @@ def check_number(value: Any, name: str, low: float, high: float = np.inf) -> Non
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return a number of threads: one by default, all of them for -1."""
+    """Return the number of threads: one by default, all for -1."""
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -81,7 +81,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def need_features(features: FloatArray, model: str) -> None:
-    """Refuse a table without features where nothing can be learned from it."""
+    """Refuse a table without features."""
     if features.shape[1] == 0:
         raise InvalidFeaturesError(
             f"{model} must have features to tell individuals apart, but `X` has none."
@@ -90,7 +90,7 @@ def need_features(features: FloatArray, model: str) -> None:
 
 
 def refuse_exposure(y: RecurrentEvents, model: str) -> None:
-    """Refuse histories with exposures, which would be left out without a word."""
+    """Refuse histories with exposures, which would be ignored."""
     if y.exposure is not None:
         raise InvalidEventsError(
             f"{model} cannot use exposures, but these histories have some.\n\n"
@@ -101,7 +101,7 @@ def refuse_exposure(y: RecurrentEvents, model: str) -> None:
 
 
 def refuse_costs(y: RecurrentEvents, model: str) -> None:
-    """Refuse events with costs: a likelihood of counts does not know them."""
+    """Refuse events with costs, as the likelihood is of counts."""
     if y.has_costs:
         raise InvalidEventsError(
             f"{model} counts events and cannot use their costs, but these events have "

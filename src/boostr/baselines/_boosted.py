@@ -1,4 +1,4 @@
-"""What rivals share whose trees another library boosts."""
+"""Parameters of baselines whose trees another library boosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BoostedRival"]
 
 
 class BoostedRival(Rival):
-    """A rival whose trees another library boosts."""
+    """A baseline whose trees another library boosts."""
 
     def __init__(
         self,

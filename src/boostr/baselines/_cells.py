@@ -34,7 +34,7 @@ class TimeCells:
     def from_events(
         cls, events: RecurrentEvents, weights: FloatArray, n_cells: int
     ) -> TimeCells:
-        """Make cells with about as many events in each, from zero to the last end."""
+        """Return cells with about as many events in each, from 0 to the last end."""
         order = np.argsort(events.times, kind="stable")
         times, share = events.times[order], weights[events.event_owner[order]]
         gone = np.cumsum(share)
@@ -60,7 +60,7 @@ class TimeCells:
         return np.diff(self.edges)
 
     def count(self, events: RecurrentEvents) -> FloatArray:
-        """Return the events, or their costs, of everybody in every cell."""
+        """Return the events, or their costs, of each individual in each cell."""
         n_cells = len(self.lengths)
         cell = np.searchsorted(self.edges, events.times, side="left") - 1
         place = events.event_owner * n_cells + cell
@@ -68,7 +68,7 @@ class TimeCells:
         return np.asarray(flat, dtype=np.float64).reshape(len(events), n_cells)
 
     def observe(self, events: RecurrentEvents) -> FloatArray:
-        """Return for how long everybody was observed in every cell, times exposures."""
+        """Return the exposure-weighted time under observation in each cell."""
         windows = exposed_windows(events)
         begins = np.maximum(windows.start[:, None], self.edges[:-1])
         ends = np.minimum(windows.stop[:, None], self.edges[1:])
@@ -79,7 +79,7 @@ class TimeCells:
     def expand(
         self, features: FloatArray, events: RecurrentEvents, weights: FloatArray
     ) -> ExpandedRows:
-        """Return the rows of everybody while observed."""
+        """Return the rows of all individuals while observed."""
         exposure = self.observe(events).ravel()
         is_seen = exposure > 0.0
         return ExpandedRows(
@@ -91,6 +91,6 @@ class TimeCells:
 
 
 def cross(features: FloatArray, times: AnyArray) -> FloatArray:
-    """Return every row of features with every time, time running faster."""
+    """Return each row of features with each time; times vary fastest."""
     repeated = np.repeat(features, len(times), axis=0)
     return np.column_stack([repeated, np.tile(times, len(features))])

@@ -100,7 +100,7 @@ def tabulate(
     confidence: float,
     log_likelihood: float,
 ) -> CoefficientTable:
-    """Make the table; with ``log_shape`` the last estimate is the log of a shape."""
+    """Return the table; with ``log_shape`` the last estimate is the log of a shape."""
     z = float(ndtri(0.5 + 0.5 * confidence))
     statistic = np.divide(
         estimate,

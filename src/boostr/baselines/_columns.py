@@ -1,4 +1,4 @@
-"""Static features of rivals as numbers: categories as codes or as indicators."""
+"""Static features of baselines as numbers: categories as codes or indicators."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _HINT = "use a DataFrame, whose columns of text are categories."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns(KnownColumns):
-    """Names of the features, and the categories that training has seen.
+    """Names of the features and the categories of training.
 
-    Columns of text or category type in a DataFrame are categorical, all others numbers. A
-    category's code is its place in the sorted list; unseen ones are missing.
+    Columns of text or category type in a DataFrame are categorical. A code is the
+    position in the sorted list; unseen categories are missing.
     """
 
     @classmethod
     def learn(cls, table: Any) -> Columns:
-        """Find names and categories of a table."""
+        """Return the names and categories of a table."""
         if not is_frame(table):
             names = tuple(f"x{place}" for place in range(table.shape[1]))
             return cls(names, (None,) * len(names))
@@ -44,9 +44,9 @@ class Columns(KnownColumns):
         return cls(names, tuple(_find_categories(c) for c in frame.iter_columns()))
 
     def encode(self, table: Any, *, is_new: bool = False) -> FloatArray:
-        """Return numbers, codes of categories, and NaN where missing.
+        """Return numbers and codes of categories, NaN if missing.
 
-        A table that training has not seen gives a warning of unseen categories.
+        For tables other than that of training, unseen categories give a warning.
         """
         if not is_frame(table):
             return to_matrix(table, _HINT)
@@ -63,7 +63,7 @@ class Columns(KnownColumns):
         """Return numbers and one indicator per category, with their names.
 
         All indicators of a missing category are NaN. ``drop_first`` leaves out the first
-        category, with which the others are compared.
+        category, the reference.
         """
         parts, names = [], []
         for place, (name, known) in enumerate(
@@ -83,7 +83,7 @@ class Columns(KnownColumns):
 
 
 def read_table(X: Any) -> Any:
-    """Return a DataFrame as it is, anything else as a 2-D array of any type."""
+    """Return a DataFrame unchanged, anything else as a 2-D array."""
     return check_table(X.X if isinstance(X, Panel) else X)
 
 

@@ -1,4 +1,4 @@
-"""Cumulative curves of individuals, as rivals make them."""
+"""Cumulative curves of individuals by baselines."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Reader = Callable[[AnyArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanCurves:
-    """Every individual has the mean of some functions of a family, times a factor.
+    """The mean of some functions of a family, times a factor, per individual.
 
     A function number of -1 is left out of the mean; a mean of nothing is NaN.
     """
@@ -78,7 +78,7 @@ class MeanCurves:
         return self._pair(self.family.rate, rows, times)
 
     def _cross(self, read: Reader, times: FloatArray) -> FloatArray:
-        """Read every function once, then average over those of each individual."""
+        """Evaluate each function once, then average over those of each individual."""
         is_used: BoolArray = self.which >= 0
         used, place = np.unique(self.which, return_inverse=True)
         place = place.reshape(self.which.shape)
@@ -117,7 +117,7 @@ class MeanCurves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokenLines:
-    """Straight lines between values at common times; constant before and after."""
+    """Linear interpolation between values at common times; constant outside."""
 
     edges: FloatArray  # (m,) ascending
     heights: FloatArray  # (n, m)
@@ -171,7 +171,7 @@ class PowerFamily:
         return np.asarray(self.scale[which] * powers)
 
     def rate(self, which: AnyArray, times: FloatArray) -> FloatArray:
-        """Return slopes; at zero, where a power law may have none, just after it."""
+        """Return slopes; those at zero, which may be infinite, just after it."""
         shape = self.shape[which]
         share = np.maximum(times / self.unit, 1e-9)
         return np.asarray(self.scale[which] * shape / self.unit * share ** (shape - 1.0))

@@ -23,7 +23,7 @@ _WEIGHT_OF_EVENT = 2.0
 
 
 class ExpandedPoisson(BoostedRival):
-    """Rates in cells of time; the offset is the log of what the pooled rate expects."""
+    """Poisson regression in cells of time, with the pooled rate as offset."""
 
     _takes_exposure = True
 

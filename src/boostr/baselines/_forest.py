@@ -200,7 +200,7 @@ class RandomForestRecurrence(Rival):
         count_threads(self.n_jobs)
 
     def _count_drawn(self, n_features: int) -> int:
-        """Return how many features a node may split on."""
+        """Return the number of features drawn per node."""
         asked = self.max_features
         if asked is None:
             return n_features
@@ -291,7 +291,7 @@ class RandomForestRecurrence(Rival):
         return self._mean_curves(np.where(self._seen_, -1, leaves))
 
     def _permuted_leaves(self, feature: int, rng: np.random.Generator) -> AnyArray:
-        """Return leaves after permuting a feature among those a tree has not seen."""
+        """Return leaves after permuting a feature among a tree's out-of-bag individuals."""
         leaves = np.empty(self._seen_.shape, dtype=np.int32)
         bins = self._bins_.bins.copy()
         for tree, seen in enumerate(self._seen_.T):
@@ -314,7 +314,7 @@ class RandomForestRecurrence(Rival):
             return float("nan")
 
     def _spread(self, values: FloatArray) -> FloatArray:
-        """Return a row for everybody, NaN for who had a weight of zero."""
+        """Return a row for each individual, NaN for weights of zero."""
         spread = np.full((len(self._is_used_), values.shape[1]), np.nan)
         spread[self._is_used_] = values
         return spread

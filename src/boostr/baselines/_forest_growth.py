@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestParams:
-    """How the trees of a forest grow."""
+    """Growth parameters of a forest."""
 
     n_trees: int
     n_drawn: int  # features that a node may split on
@@ -43,7 +43,7 @@ class ForestParams:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """Trees one after the other, and who was drawn how often for each of them."""
+    """All trees, and the number of times each individual was drawn for each."""
 
     trees: tuple[Tree, ...]
     nodes: Nodes
@@ -51,7 +51,7 @@ class Forest:
     n_draws: AnyArray  # (n, n_trees) int32
 
     def find_leaves(self, features: BinnedFeatures) -> IndexArray:
-        """Return the leaf, as a node of the whole forest, of everybody in every tree."""
+        """Return each individual's leaf in each tree, as a node of the whole forest."""
         leaves = np.empty((len(self.roots), len(features.bins)), dtype=np.int32)
         for root, row in zip(self.roots, leaves, strict=True):
             find_leaves(features.bins, features.missing_bin, self.nodes, root, row)
@@ -60,13 +60,13 @@ class Forest:
     def find_leaves_of(
         self, tree: int, bins: BinArray, missing_bin: int, out: IndexArray
     ) -> None:
-        """Write everybody's leaf in one tree into its column."""
+        """Write each individual's leaf in one tree into its column."""
         leaves = np.empty(len(bins), dtype=np.int32)
         find_leaves(bins, missing_bin, self.nodes, self.roots[tree], leaves)
         out[:, tree] = leaves
 
     def sum_gains(self, n_features: int) -> FloatArray:
-        """Return the gain of every feature's splits, per tree."""
+        """Return the total gain of the splits per feature, averaged over trees."""
         gains = np.zeros(n_features)
         for tree in self.trees:
             is_split = tree.nodes.feature >= 0
@@ -83,8 +83,8 @@ def grow_forest(
 ) -> Forest:
     """Grow all trees, each on its own draw of individuals.
 
-    Splits lower the intensity loss of one number per leaf, its rate on the operational
-    clock: events over what the average individual would have had while observed.
+    Splits lower the intensity loss of one rate per leaf on the operational clock: events
+    over those of an average individual under the same observation.
     """
     rows, problem = _find_statistics(events, weights, clock)
     seeds = np.random.SeedSequence(params.seed).spawn(params.n_trees)
@@ -101,7 +101,7 @@ def grow_forest(
 def map_threads(
     function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
 ) -> list[Result]:
-    """Call a function for all items, on several threads, and keep their order."""
+    """Return a function's results for all items in order, computed on threads."""
     if n_threads < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(n_threads) as pool:
@@ -147,10 +147,10 @@ def _grow(
 
 
 class DrawingSource:
-    """Histograms in which a node sees only some features, drawn for it alone.
+    """Histograms of features that are drawn for each node separately.
 
-    Drawn are features that vary among the node's members. All others have everybody in
-    one bin, which no threshold can split.
+    Only features that vary among the node's members are drawn. All others have all
+    members in one bin, which no threshold can split.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Which individual belongs to which group."""
+"""Group labels of individuals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["read_groups"]
 
 
 def read_groups(y: RecurrentEvents, group: Any) -> tuple[AnyArray, PositionArray]:
-    """Return the labels of the groups, sorted, and the group of every individual."""
+    """Return the sorted labels of the groups, and the group of each individual."""
     if is_pandas_series(group):
         check_ids_match(group.to_frame("group"), y)
     labels = np.asarray(group)

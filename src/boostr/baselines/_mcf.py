@@ -207,7 +207,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         return self.mcf_ / factor, self.mcf_ * factor
 
     def _step(self, values: FloatArray, times: ArrayLike) -> FloatArray:
-        """Evaluate a step function with these values from the event times on."""
+        """Evaluate a step function with given values from the event times on."""
         asked = np.asarray(times, dtype=np.float64)
         padded = np.concatenate([[0.0], values])
         stepped: FloatArray = padded[np.searchsorted(self.times_, asked, side="right")]
@@ -229,7 +229,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
 def _robust_variance(
     table: RiskTable, at_risk: FloatArray, increment: FloatArray
 ) -> FloatArray:
-    """Sum the squared residuals of Lawless and Nadeau at each event time."""
+    """Return the sums of squared Lawless-Nadeau residuals at each event time."""
     n_windows = table.window_owner.size
     time_index = np.concatenate([table.leave, table.enter, table.event_index])
     kind: AnyArray = np.repeat(

@@ -181,7 +181,7 @@ def mcf_difference(
 
 
 def _find_reference(names: AnyArray, reference: Any) -> int:
-    """Return the place of the group that is subtracted."""
+    """Return the position of the reference group, which is subtracted."""
     labels = names.tolist()
     if len(labels) != 2:
         raise InvalidParameterError(
@@ -200,6 +200,6 @@ def _find_reference(names: AnyArray, reference: Any) -> int:
 
 
 def _read_variance(fit: MeanCumulativeFunction, times: FloatArray) -> FloatArray:
-    """Return the variance of an estimate, a step function as the estimate itself."""
+    """Return the variance of an estimate, itself a step function."""
     padded: FloatArray = np.append(0.0, fit.variance_)
     return padded[np.searchsorted(fit.times_, times, side="right")]

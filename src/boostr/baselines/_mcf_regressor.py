@@ -1,4 +1,4 @@
-"""The mean cumulative function as an estimator: of everybody, or of neighbours."""
+"""The mean cumulative function as an estimator: of all individuals, or of neighbours."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class McfK(Rival):
     def _standardise(
         self, expanded: FloatArray, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return weighted means and scales; indicators are divided by the root of two."""
+        """Return weighted means and scales; indicators are divided by ``sqrt(2)``."""
         is_known = ~np.isnan(expanded)
         known = np.where(is_known, expanded, 0.0)
         share = np.where(is_known, weights[:, None], 0.0)

@@ -129,7 +129,7 @@ class PowerLawProcess(Rival):
         self.log_likelihood_ = fit.log_likelihood
 
     def _design(self, features: FloatArray) -> FloatArray:
-        """Return a column of ones and all others, around their means."""
+        """Return the centred features after a column of ones."""
         expanded, _ = self.columns_.expand(features, drop_first=True)
         centred = np.where(np.isnan(expanded), 0.0, expanded - self.means_)
         return np.column_stack([np.ones(len(features)), centred])

@@ -23,11 +23,8 @@ def fit_power_laws(
 ) -> tuple[FloatArray, FloatArray]:
     """Return scale and shape, ``scale * (t / unit) ** shape``, of every group.
 
-    Entry ``k`` says that individual ``member[k]`` belongs to ``group[k]`` and counts
-    ``weight[k]`` times there. Each shape maximises the likelihood of the group times that
-    of one imaginary event which draws it to the pooled shape: a leaf with one or two
-    events knows next to nothing of it. Given the shape, the scale has as many events as
-    the group.
+    Individual ``member[k]`` counts ``weight[k]`` times in ``group[k]``. One imaginary
+    event per group draws the shape to the pooled one; the scale matches the events.
     """
     n_events = np.bincount(group, weight * histories.counts[member], n_groups)
     logs = np.bincount(group, weight * histories.log_times[member], n_groups)

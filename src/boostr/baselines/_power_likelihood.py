@@ -24,7 +24,7 @@ _MAX_LOG_SHAPE = 5.0  # events at the very end alone would have an infinite shap
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histories:
-    """All that the likelihood knows of events; times are divided by the last one."""
+    """Sufficient data of the likelihood; times are divided by the last one."""
 
     start: FloatArray  # (n_windows,)
     stop: FloatArray  # (n_windows,)
@@ -37,7 +37,7 @@ class Histories:
 
     @classmethod
     def from_events(cls, events: RecurrentEvents, weights: FloatArray) -> Histories:
-        """Sum up what matters; refuse data without events."""
+        """Return the data of events; refuse histories without any."""
         if events.times.size == 0:
             raise InvalidEventsError(
                 "A rate of events cannot be estimated without any event, but there is "
@@ -68,9 +68,9 @@ class PowerFit:
 
 
 def exposures(histories: Histories, shape: float) -> tuple[FloatArray, ...]:
-    """Return everybody's sum of ``stop**shape - start**shape``, and two derivatives.
+    """Return each individual's sum of ``stop**shape - start**shape``, and two derivatives.
 
-    Windows count with their exposures.
+    Windows are weighted by their exposures.
     """
     parts = []
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -86,11 +86,10 @@ def exposures(histories: Histories, shape: float) -> tuple[FloatArray, ...]:
 
 
 def maximise(design: FloatArray, histories: Histories, *, fixed_shape: bool) -> PowerFit:
-    """Climb by Newton's steps, halved where the likelihood would fall.
+    """Return the maximum likelihood fit by Newton's method with step halving.
 
-    The parameters are the coefficients and the logarithm of the shape; the covariance is
-    the inverse of the observed information there. Columns are scaled first: features may
-    come in very different units.
+    Parameters are the coefficients and the log of the shape, with the inverse observed
+    information as covariance. Columns are scaled first.
     """
     kept = _find_independent(design, histories.weights)
     scale = np.sqrt(np.average(design[:, kept] ** 2, axis=0, weights=histories.weights))
@@ -178,7 +177,7 @@ def _climb(
 
 
 def _solve(information: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return a step uphill, also where the information is not positive definite."""
+    """Return an ascent step, also if the information is not positive definite."""
     eigenvalues, vectors = np.linalg.eigh(information)
     least = 1e-12 * max(float(np.abs(eigenvalues).max()), np.finfo(float).tiny)
     curvature = np.maximum(np.abs(eigenvalues), least)
@@ -186,7 +185,7 @@ def _solve(information: FloatArray, gradient: FloatArray) -> FloatArray:
 
 
 def _find_independent(design: FloatArray, weights: FloatArray) -> AnyArray:
-    """Return the columns that none of the others determine, the first always."""
+    """Return linearly independent columns, always with the first."""
     scaled = np.sqrt(weights)[:, None] * design
     intercept = scaled[:, :1] / np.linalg.norm(scaled[:, 0])
     rest = scaled[:, 1:] - intercept @ (intercept.T @ scaled[:, 1:])

@@ -1,4 +1,4 @@
-"""What all rivals share: checks, and predictions from the curves of individuals."""
+"""Base class of the baselines: checks, and predictions from individual curves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infini
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RivalData:
-    """Individuals of positive weight."""
+    """Individuals of positive weight; ``is_used`` marks them among all."""
 
     features: FloatArray  # (n_used, p) numbers, codes of categories, NaN
     events: RecurrentEvents
@@ -41,10 +41,9 @@ class RivalData:
 
 
 class Rival(BaseEstimator):  # type: ignore[misc]
-    """An estimator of cumulative intensities with the interface of `BoostR`.
+    """Estimator of cumulative intensities with the interface of `BoostR`.
 
-    A rival says how it learns from checked data, in `_learn`, and what the curves of
-    individuals with given features are, in `_curves`.
+    Subclasses implement `_learn`, from checked data, and `_curves`, for given features.
     """
 
     _takes_exposure = False
@@ -235,7 +234,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         return float(np.average(gains, weights=weights))
 
     def __sklearn_tags__(self) -> Any:
-        """Say what data the estimator takes, for scikit-learn."""
+        """Return the tags that describe the accepted data to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -244,7 +243,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_params(self) -> None:
-        """Refuse impossible parameters."""
+        """Refuse invalid parameters."""
 
     def _learn(self, data: RivalData) -> None:
         raise NotImplementedError
@@ -253,7 +252,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has left, so that a failed one leaves nothing."""
+        """Delete the results of an earlier fit, so that a failed one leaves none."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
@@ -278,7 +277,7 @@ class Rival(BaseEstimator):  # type: ignore[misc]
         return self.columns_.encode(table, is_new=True)
 
     def _exposed_curves(self, X: Any, exposure: Any) -> Curves:
-        """Return the curves of individuals, with exposures if there are some."""
+        """Return the curves of individuals, with exposures if given."""
         features = self._check_features(X)
         index = getattr(X, "index", None)
         labels = None if callable(index) else index

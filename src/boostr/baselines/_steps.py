@@ -17,14 +17,14 @@ _N_CELLS = 4  # of time, in each of which a group's rate is that of all, times a
 
 
 def pool_clock(events: RecurrentEvents, weights: FloatArray) -> Clock:
-    """Return the average individual's clock; it stands still where nothing happens."""
+    """Return the clock of the average individual, with speed zero without events."""
     clock = OperationalClock.from_events(events, weights)
     return clock if isinstance(clock, OperationalClock) else CalendarClock(speed=0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeGrid:
-    """Distinct event times, and the cells in which rates of step functions are read."""
+    """Distinct event times, and the cells over which step functions have rates."""
 
     times: FloatArray  # (m,)
     clock: Clock
@@ -36,7 +36,7 @@ class TimeGrid:
     def from_events(
         cls, table: RiskTable, events: RecurrentEvents, clock: Clock, *, smooth: bool
     ) -> TimeGrid:
-        """Cut time into cells in which the average individual has as many events each."""
+        """Return cells in which the average individual has equally many events."""
         first, last = float(events.window_start.min()), float(events.window_stop.max())
         mean = np.cumsum(table.totals(table.cost) / table.at_risk())
         inner = np.empty(0)
@@ -50,7 +50,7 @@ class TimeGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSteps:
-    """Steps of some groups: at which event times each one rises, and to what height."""
+    """Steps of several groups: their event times and heights."""
 
     group: OffsetArray  # (n_steps,) ascending
     time_index: OffsetArray  # (n_steps,) ascending within a group
@@ -62,8 +62,8 @@ class GroupSteps:
     ) -> GroupSteps:
         """Estimate the mean cumulative function of every group.
 
-        Entry ``k`` says that individual ``member[k]`` belongs to ``group[k]`` and counts
-        ``weight[k]`` times there; the table's own weights are not read.
+        Individual ``member[k]`` counts ``weight[k]`` times in ``group[k]``; the table's
+        own weights are not used.
         """
         n, stride = len(table.weight), table.times.size + 2
         events, owner = _gather(table.event_owner, member, n)
@@ -86,7 +86,7 @@ class GroupSteps:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFamily:
-    """Step functions of many groups, continuous from the right."""
+    """Right-continuous step functions of many groups."""
 
     grid: TimeGrid
     keys: OffsetArray  # (n_steps,) group and event time in one number, ascending
@@ -94,7 +94,7 @@ class StepFamily:
 
     @classmethod
     def from_parts(cls, grid: TimeGrid, parts: Sequence[GroupSteps]) -> StepFamily:
-        """Put the steps of groups together; groups of later parts have higher numbers."""
+        """Return the steps of all parts; groups of later parts have higher numbers."""
         stride = grid.times.size + 2
         keys = [part.group * stride + part.time_index for part in parts]
         heights = [np.zeros(1), *(part.height for part in parts)]
@@ -112,7 +112,7 @@ class StepFamily:
         return np.asarray(before + np.clip(share, 0.0, 1.0) * rise)
 
     def rate(self, which: AnyArray, times: FloatArray) -> FloatArray:
-        """Return slopes: in each cell the clock's, times the rise on the clock."""
+        """Return slopes: the rise over the cell, in proportion to the clock's speed."""
         rise, _, cell = self._rise(which, times)
         at_knots, knots = self.grid.clock_at_knots, self.grid.knots
         length = at_knots[cell + 1] - at_knots[cell]
@@ -141,7 +141,7 @@ class StepFamily:
 
 
 def _gather(owner: OffsetArray, member: AnyArray, n: int) -> tuple[OffsetArray, AnyArray]:
-    """Return the entries of members, and which member each one is of."""
+    """Return the entries of members, and the member of each entry."""
     order = np.argsort(owner, kind="stable")
     counts = np.bincount(owner, minlength=n)
     begins = np.cumsum(counts) - counts
@@ -153,7 +153,7 @@ def _gather(owner: OffsetArray, member: AnyArray, n: int) -> tuple[OffsetArray, 
 
 
 def _count_until(keys: AnyArray, weight: FloatArray, until: OffsetArray) -> FloatArray:
-    """Sum the weights of keys up to and with each of some keys."""
+    """Return the sum of weights of keys up to and including given keys."""
     order = np.argsort(keys, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weight[order])])
     return np.asarray(total[np.searchsorted(keys[order], until, side="right")])

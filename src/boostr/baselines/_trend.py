@@ -200,7 +200,7 @@ def mil_hdbk_189_test(y: RecurrentEvents, *, truncation: Truncation = "auto") ->
 
 
 def _place_events(y: RecurrentEvents, truncation: str) -> tuple[FloatArray, FloatArray]:
-    """Return for every event that counts its time and the length of its follow-up.
+    """Return the time of every counted event and the length of its follow-up.
 
     Both are measured in time under observation.
     """
@@ -229,7 +229,7 @@ def _place_events(y: RecurrentEvents, truncation: str) -> tuple[FloatArray, Floa
 
 
 def _observed_time(y: RecurrentEvents) -> FloatArray:
-    """Return for every event how long its individual has been observed before it."""
+    """Return the time under observation before each event."""
     passed = np.cumsum(y.window_stop - y.window_start)
     window = _find_windows(y)
     first = y.window_offsets[:-1][y.event_owner]
@@ -238,7 +238,7 @@ def _observed_time(y: RecurrentEvents) -> FloatArray:
 
 
 def _find_windows(y: RecurrentEvents) -> OffsetArray:
-    """Return the window in which each event happened."""
+    """Return the window of each event."""
     n_windows = np.diff(y.window_offsets)
     window_owner = np.repeat(np.arange(len(y)), n_windows)
     # Sort starts and events together; at equal times an event belongs to the window that

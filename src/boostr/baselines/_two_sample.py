@@ -218,7 +218,7 @@ def _count_groups(table: RiskTable, member: PositionArray, n_groups: int) -> _Gr
 
 
 def _weigh(times: FloatArray, counts: _GroupCounts, weight: str) -> FloatArray:
-    """Return how much each event time, since the first start, counts."""
+    """Return the weight of each event time since the first start."""
     if weight == "constant":
         return np.ones(times.size)
     if weight == "at_risk":
@@ -236,11 +236,10 @@ def _weigh(times: FloatArray, counts: _GroupCounts, weight: str) -> FloatArray:
 def _find_parts(
     table: RiskTable, member: PositionArray, counts: _GroupCounts, importance: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return every individual's part in the score of every group, of shape (k, n).
+    """Return each individual's contribution to each group's score, (k, n).
 
-    An individual of group ``g`` adds ``a (1[g = k] - share_k) (d_i - d_g / Y_g)`` to the
-    score of group ``k`` at every event time at which it is at risk. The second value is
-    the sum of squares of the events' own terms, the scale of a variance.
+    For one in group ``g`` at risk: ``a (1[g = k] - share_k) (d_i - d_g / Y_g)`` per event
+    time. Also returns the sum of the events' squared terms, the scale of a variance.
     """
     share, mean_jumps = counts.share, counts.mean_jumps
     n, scale = member.size, 0.0

@@ -1,4 +1,4 @@
-"""XGBoost as the rivals call it: its container of features, and its training."""
+"""Calls of XGBoost by the baselines: its container of features, and its training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["boost_xgboost", "make_matrix"]
 
 
 def make_matrix(rival: BoostedRival, features: FloatArray, **fields: Any) -> Any:
-    """Return XGBoost's own container of features with time as the last column."""
+    """Return XGBoost's container of features, with time as the last column."""
     xgboost = require("xgboost", extra="rivals", feature=type(rival).__name__)
     kinds = ["c" if category else "q" for category in rival.columns_.is_categorical]
     return xgboost.DMatrix(
@@ -28,7 +28,7 @@ def make_matrix(rival: BoostedRival, features: FloatArray, **fields: Any) -> Any
 def boost_xgboost(
     rival: BoostedRival, data: Any, objective: str, min_child_weight: float
 ) -> Any:
-    """Return XGBoost's model, grown best leaf first."""
+    """Return XGBoost's model, grown leaf-wise."""
     xgboost = require("xgboost", extra="rivals", feature=type(rival).__name__)
     settings = {
         "objective": objective,

@@ -132,7 +132,7 @@ class XGBoostTime(BoostedRival):
 
 
 def _find_known(events: RecurrentEvents, times: FloatArray) -> BoolArray:
-    """Tell who was observed without a break from 0 up to each time, (n, m)."""
+    """Return who was observed without a break from 0 up to each time, (n, m)."""
     first = events.window_offsets[:-1]
     known_until = np.where(
         events.window_start[first] <= 0.0, events.window_stop[first], -np.inf

@@ -29,7 +29,7 @@ _AS_IT_IS = "\b\n"  # keeps the lines of a paragraph of help
 
 
 class _Commands(TyperGroup):
-    """Turns errors into messages and a status, and warnings into lines."""
+    """A group of commands that shows errors as messages and warnings as lines."""
 
     def invoke(self, ctx: Any) -> Any:
         with _messages(), _kept_interrupts(), warnings.catch_warnings():
@@ -39,7 +39,7 @@ class _Commands(TyperGroup):
 
 @contextmanager
 def _messages() -> Iterator[None]:
-    """Leave with status 2 where input is bad, 1 where boostr is, 130 if interrupted."""
+    """Exit with status 2 for bad input, 1 for a bug in boostr, 130 if interrupted."""
     try:
         yield
     except BrokenPipeError:  # whoever reads the output has had enough
@@ -63,7 +63,7 @@ _PAUSE = 0.05  # seconds, in which a callback returns
 
 @contextmanager
 def _kept_interrupts() -> Iterator[None]:
-    """Interrupt once more what was interrupted where Python cannot raise.
+    """Repeat an interrupt that came where Python cannot raise.
 
     LLVM calls back into Python while it loads a kernel; an exception there is only shown.
     """
@@ -85,7 +85,7 @@ def _kept_interrupts() -> Iterator[None]:
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Tell whether the user stopped the run, also where a library made an error of it."""
+    """Return whether the user stopped the run, also if a library wrapped it in an error."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
@@ -93,7 +93,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def _tell(error: BaseException) -> tuple[str, int] | None:
-    """Return a message and a status for an error, or None if it is none of ours."""
+    """Return message and status of an error; None for those that typer shows."""
     if isinstance(error, (BoostrError, UnicodeError, ValueError)):
         return f"error: {error}", 2
     if isinstance(error, OSError):
@@ -116,7 +116,7 @@ def _tell(error: BaseException) -> tuple[str, int] | None:
 
 
 def _warner() -> Any:
-    """Return what shows warnings as lines, and each but once."""
+    """Return a function that shows each warning once, as a line."""
     shown = set()
 
     def show(message: Warning | str, *_where: Any, **_more: Any) -> None:

@@ -1,4 +1,4 @@
-"""``boostr backtest``: what models would have forecast at past dates, and what came."""
+"""``boostr backtest``: forecasts at past dates, compared with what happened."""
 
 from __future__ import annotations
 
@@ -137,13 +137,13 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
 
 
 def read_backtest(path: Path) -> Backtest:
-    """Read the table of a back-test that was written to a file."""
+    """Read the table of a back-test from a file."""
     file = open_table(path, "back-test")
     return Backtest(file.read(file.names, as_text=["candidate", "date"]))
 
 
 def _find_baseline(name: str) -> Any:
-    """Return a baseline by the name of its class."""
+    """Return a baseline by its class name."""
     known = [
         each
         for each in baselines.__all__
@@ -158,7 +158,7 @@ def _find_baseline(name: str) -> Any:
 
 
 def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
-    """Return the same model with histories in the time scale that they do not have."""
+    """Return the model with histories in the other time scale."""
     if fleet.y.origin is None and fleet.y.origins is None:
         raise InvalidParameterError(
             "--time-scales needs events with dates, but their times are numbers.\n\n"
@@ -173,7 +173,7 @@ def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
 
 
 def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: bool) -> None:
-    """Print the summary; write the table and the picture that were asked for."""
+    """Print the summary; write table and figure if wanted."""
     table, summary = to_polars(result.table), to_polars(result.summary())
     if out is not None:
         write_table(table, out)

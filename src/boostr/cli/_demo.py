@@ -69,7 +69,7 @@ def demo(
 
 
 def _simulate(n: int, seed: int) -> tuple[Any, Any, Any]:
-    """Return tables of events, features and samples, as a user would have them."""
+    """Return tables of events, features and sensors, as a user would have them."""
     polars = load_polars()
     fleet = wells(n, n_sensors=2, random_state=seed, interpolation="last")
     width = len(str(n - 1))

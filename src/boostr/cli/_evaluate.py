@@ -1,4 +1,4 @@
-"""``boostr evaluate``: how a model does on histories that are known."""
+"""``boostr evaluate``: quality of a model on known histories."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def evaluate(
 
 
 def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
-    """Return how predictions for whole histories fit what was observed."""
+    """Return metrics of predictions for whole histories."""
     y = fleet.y
     last = np.maximum(y.end, model.horizon_)
     Z = spread_shared(fleet.Z, y, len(y), until=last)
@@ -122,7 +122,7 @@ def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
 def judge_forecasts(
     model: BoostR, fleet: Fleet, date: Any, horizon: float | None, level: float
 ) -> dict[str, Any]:
-    """Return how forecasts made at a time fit what came after."""
+    """Return metrics of forecasts made at a time."""
     split = as_of_split(fleet.y, date, horizon)
     n_windows = np.diff(split.test.window_offsets)
     # Whose observation goes on from the date without a gap.
@@ -164,7 +164,7 @@ def judge_forecasts(
 
 
 def _rank(y: Any, expected: Any, risk: Any) -> dict[str, Any]:
-    """Return how predictions order and spread the individuals."""
+    """Return metrics of how predictions order and spread the individuals."""
     slope = _try("the slope", lambda: calibration_slope(y, expected, by=risk))
     return {
         "concordance": _try("the concordance", lambda: event_concordance(y, risk)),
@@ -175,7 +175,7 @@ def _rank(y: Any, expected: Any, risk: Any) -> dict[str, Any]:
 
 
 def _try(what: str, measure: Callable[[], Any]) -> Any:
-    """Return a measure, or None where the data do not allow it, and say so."""
+    """Return a metric, or None with a message if the data do not allow it."""
     try:
         return measure()
     except BoostrError as error:

@@ -1,4 +1,4 @@
-"""Tables of events as histories."""
+"""Event histories from tables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Reading = dict[str, str | None]  # columns by role; and entry, unit and origin
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """Histories, and what other tables are matched with."""
+    """Histories with the columns that other tables are matched by."""
 
     y: RecurrentEvents
     columns: EventColumns
@@ -61,24 +61,10 @@ class Histories:
 def read_events(
     path: Path, given: Reading, usual: Reading, static: Path | None = None
 ) -> Histories:
-    """Read a table of events, and say which column was taken for what.
+    """Return the histories in a table, sorted by id; print the column roles.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    given : dict
-        What the user has said: columns by role, unit and origin.
-    usual : dict
-        What holds otherwise, as it was in training.
-    static : Path, optional
-        Table of features, which may have starts and ends of follow-up. With an end, its
-        individuals that have no events are observed without any.
-
-    Returns
-    -------
-    Histories
-        Sorted by id.
+    ``given`` (by the user) precedes ``usual`` (of training). ``static`` may have starts
+    and ends; with an end, its individuals without events count too.
     """
     file = open_table(path, "events")
     features = None if static is None else open_table(static, "features")
@@ -113,9 +99,9 @@ _ROLES = ("id", "time", "event", "start", "stop", "cost")
 def _split_beside(
     file: TableFile, features: TableFile | None, given: Reading, usual: Reading
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return columns of events by role, and starts and ends that are none of them.
+    """Return the event columns by role, and starts and ends from elsewhere.
 
-    These are columns of the features, or one time for all.
+    The latter are columns of the features, or one time for all.
     """
     named = {role: name for role in _ROLES if (name := given.get(role)) is not None}
     beside = {"start": usual.get("entry"), "end": given.get("end") or usual.get("end")}
@@ -146,9 +132,9 @@ def _complete(
     features: TableFile | None,
     beside: Mapping[str, str],
 ) -> tuple[Any, EventColumns]:
-    """Add starts and rows of ends that are not in the table of events.
+    """Add starts and end rows that are not in the table of events.
 
-    With an end, individuals of the features who have no events enter without any.
+    With an end, individuals of the features without events are added.
     """
     polars = load_polars()
     people = table.select(columns.id).unique(maintain_order=True)
@@ -189,7 +175,7 @@ def _complete(
 def _read_others(
     features: TableFile, columns: EventColumns, beside: Mapping[str, str]
 ) -> Any:
-    """Return who is in the table of features, with starts and ends that it has."""
+    """Return the individuals of the features, with their starts and ends."""
     id_name = guess_id(features, columns)
     here = {role: name for role, name in beside.items() if name in features.names}
     table = features.read([id_name, *here.values()], as_text=[id_name])
@@ -205,7 +191,7 @@ def _read_others(
 
 
 def _remember(file: TableFile, named: dict[str, str], usual: Reading) -> dict[str, str]:
-    """Return the columns that were named, and those of training where they are there."""
+    """Return the given columns, and those of training that the table has."""
     known = {role: usual.get(role) for role in _ROLES}
     if "time" in named:
         known |= {"stop": None}
@@ -220,7 +206,7 @@ def _remember(file: TableFile, named: dict[str, str], usual: Reading) -> dict[st
 
 
 def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
-    """Refuse to count events where the model was trained on their costs."""
+    """Refuse to count events if the model was trained on costs."""
     cost = usual.get("cost")
     if cost is not None and columns.cost is None:
         raise InvalidParameterError(
@@ -231,7 +217,7 @@ def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
 
 
 def _as_moment(text: str, option: str, *, is_stamped: bool) -> Any:
-    """Return one time for all as a column may hold it."""
+    """Return one time for all, in a form that a column may hold."""
     is_stamp = is_stamped and is_date(text)  # 20240131 may be a number, too
     moment = datetime.fromisoformat(text) if is_stamp else read_moment(text, option)
     if isinstance(moment, float) or moment.tzinfo is None:
@@ -240,7 +226,7 @@ def _as_moment(text: str, option: str, *, is_stamped: bool) -> Any:
 
 
 def _read_moments(column: Any, file: TableFile) -> Any:
-    """Return times as numbers, or as dates without a zone, to the microsecond."""
+    """Return times as numbers, or as dates without a zone, in microseconds."""
     found = read_moments(column, file)
     if found.dtype.is_numeric() or found.dtype == load_polars().Duration:
         return found
@@ -268,14 +254,14 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
 
 
 def _restore_ids(table: Any, name: str, file: TableFile) -> Any:
-    """Return ids as numbers where the file has numbers."""
+    """Return ids as numbers if they are numbers in the file."""
     if file.is_text or file.head()[name].dtype.is_integer():
         return table.with_columns(restore_numbers(table[name]))
     return table
 
 
 def _read_events(column: Any, name: str, file: TableFile) -> Any:
-    """Return which rows are events; what is neither 0 nor 1 is left to the library."""
+    """Return which rows are events; the library refuses values other than 0 and 1."""
     flags = read_flags(column, file)
     if name != column.name:  # it has a `NOT`
         flags = 1 - flags if flags.dtype.is_numeric() else ~flags
@@ -310,7 +296,7 @@ def _make_events(
 
 
 def _look_inverted(table: Any, columns: EventColumns) -> bool:
-    """Tell whether everybody's last row, and no other, is an event."""
+    """Return whether the last row of each individual, and no other, is an event."""
     polars = load_polars()
     time = polars.col(columns.time)
     is_event = polars.col(columns.event).cast(polars.Float64) == 1.0
@@ -328,7 +314,7 @@ def _invert(name: str) -> str:
 
 
 def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any | None:
-    """Return everybody's first start, where time counts from it."""
+    """Return the first start of each individual, if time counts from it."""
     if origin != INDIVIDUAL or columns.start is None:
         return None
     polars = load_polars()
@@ -339,10 +325,10 @@ def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any 
 
 
 def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None:
-    """Say how many events and individuals there are, and whether events look inverted.
+    """Print the numbers of events and individuals; warn if events look inverted.
 
-    They do where most rows of intervals have an event and most follow-ups end with one.
-    In the other form of the table the rows of ends tell 0 from 1.
+    They do if most rows of intervals are events and most follow-ups end with one. Tables
+    of times have end rows that tell 0 from 1.
     """
     n_events = y.times.size
     say(f"{n_events} events of {len(y)} individuals in {n_rows} rows")

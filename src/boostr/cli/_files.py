@@ -1,4 +1,4 @@
-"""Tables in files, of which only the columns asked for are read."""
+"""Tables in files, read by column."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _POINT_NUMBER = re.compile(r"-?\d+\.\d+")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableFile:
-    """A table in a file, read no further than needed."""
+    """A table in a file; only the needed columns are read."""
 
     path: Path
     names: tuple[str, ...]  # of columns; those without a name are left out
@@ -47,7 +47,7 @@ class TableFile:
     first_line: int = 2  # of the file with a row; the names of the columns are before it
 
     def lines(self, rows: Iterable[int]) -> str:
-        """Return where some rows stand in the file, for a message."""
+        """Return the lines of some rows in the file, for a message."""
         return first_few(row + self.first_line for row in rows)
 
     def head(self) -> Any:
@@ -57,7 +57,7 @@ class TableFile:
         return found
 
     def read(self, names: Iterable[str], *, as_text: Sequence[str] = ()) -> Any:
-        """Return some of the columns; of CSV files, those `as_text` exactly as written."""
+        """Return some columns; those `as_text` of CSV files exactly as written."""
         polars = load_polars()
         wanted = [name for name in dict.fromkeys(names) if name in self.names]
         types = dict.fromkeys(as_text, polars.String) if self.is_text else {}
@@ -78,7 +78,7 @@ class TableFile:
         return table
 
     def _without_blank_end(self, table: Any, wanted: Sequence[str]) -> Any:
-        """Return the table without rows at its end in which no column has anything."""
+        """Return the table without empty rows at its end."""
         n_blank = _count_blank_end(table)
         if n_blank and len(wanted) < len(self.names):
             n_blank = min(n_blank, _count_blank_end(self._collect({}, self.names)))
@@ -103,18 +103,18 @@ def _count_blank_end(table: Any) -> int:
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Return names of columns in backticks, for a message."""
+    """Return column names in backticks, for a message."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def load_polars() -> Any:
-    """Import polars, which reads and writes all tables of the shell's commands."""
+    """Import polars, which reads and writes all tables of the commands."""
     return require("polars", extra="cli", feature="Reading and writing tables")
 
 
 @contextmanager
 def table_errors(path: Path) -> Iterator[None]:
-    """Say which file could not be read, and the reason that polars gives."""
+    """Turn errors of polars into errors that name the file."""
     polars = load_polars()
     try:
         yield
@@ -135,20 +135,10 @@ def table_errors(path: Path) -> Iterator[None]:
 
 
 def open_table(path: Path, what: str) -> TableFile:
-    """Find out what columns a table has.
+    """Return a table with its column names, not yet read; ``what`` is for messages.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, also packed by gzip, Parquet or a spreadsheet, told apart by what is inside;
-        or a folder of Parquet files.
-    what : str
-        What the table is of, for messages.
-
-    Returns
-    -------
-    TableFile
-        The table, not yet read.
+    CSV (also gzipped), Parquet or spreadsheet, recognized by content, or a folder of
+    Parquet files.
     """
     if path.is_dir():
         return _open_folder(path, what)
@@ -176,7 +166,7 @@ def _is_spreadsheet(path: Path, beginning: bytes) -> bool:
 
 
 def _open_spreadsheet(path: Path) -> TableFile:
-    """Read the first sheet, whole, for spreadsheets cannot be read in part."""
+    """Read the whole first sheet, since spreadsheets cannot be read in part."""
     fastexcel = require("fastexcel", extra="excel", feature="Reading spreadsheets")
     polars = load_polars()
     try:
@@ -232,7 +222,7 @@ def _open_parquet(path: Path, files: Sequence[Path]) -> TableFile:
 
 
 def _decode(path: Path, beginning: bytes) -> str:
-    """Return the beginning of a text file, or say what kind of file it is instead."""
+    """Return the beginning of a text file; refuse other kinds of file by name."""
     if beginning[:2] == b"PK":
         instead = "it is an archive, or a spreadsheet whose name does not end in .xlsx"
     elif beginning[:2] in {b"\xff\xfe", b"\xfe\xff"}:

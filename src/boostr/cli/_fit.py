@@ -1,4 +1,4 @@
-"""``boostr fit``: tables in, a model in a file out."""
+"""``boostr fit``: from tables to a model file."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
 
 
 def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None) -> None:
-    """Fit a model and save it, with how its tables were read."""
+    """Fit a model and save it, with the column roles of its tables."""
     model.fit(fleet.X, fleet.y, fleet.Z, checkpoint=checkpoint)
     # Files keep fitted attributes, so that forecasts read the same columns.
     model.reading_ = fleet.reading
@@ -106,7 +106,7 @@ def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None
 
 
 def make_model(settings: Sequence[str], **params: Any) -> BoostR:
-    """Return the estimator with all settings, or say which there are."""
+    """Return the estimator with all settings; refuse unknown ones."""
     known = BoostR().get_params(deep=False)
     for setting in settings:
         name, sign, value = setting.partition("=")
@@ -121,7 +121,7 @@ def make_model(settings: Sequence[str], **params: Any) -> BoostR:
 
 
 def _read_value(text: str) -> Any:
-    """Return a number, a list, yes, no, nothing, or else the text itself."""
+    """Return a number, list, boolean, None, or else the text itself."""
     text = text.strip()
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -132,14 +132,14 @@ def _read_value(text: str) -> Any:
 
 
 def shows_progress(asked: bool | None) -> bool:
-    """Tell whether to show a bar: if asked for, or where somebody looks."""
+    """Return whether to show a bar: if asked for, or on a terminal."""
     if asked is None:
         return sys.stderr.isatty() and find_spec("tqdm") is not None
     return asked
 
 
 def _know_until(fleet: Fleet, until: str) -> Fleet:
-    """Return what was known at a time, of those who were there."""
+    """Return the data known at a time, of the individuals observed by then."""
     split = as_of_split(fleet.y, read_when(until, fleet.y, "--until"))
     say(f"learning from {len(split.train)} of {len(fleet.y)} individuals, until {until}")
     return fleet.take(split.train_rows, split.train)
@@ -192,7 +192,7 @@ def _as_dict(found: SensorImportance) -> dict[str, Any]:
 
 
 def _show_sensors(found: SensorImportance) -> None:
-    """Print how large the effects of sensors are, and how much worse it is without them."""
+    """Print the effects of sensors, and the loss without each."""
     names = ["sensor", f"effect ({name_rate(found.time_unit)})"]
     columns = [found.sensors, found.norms.tolist()]
     if found.measure is not None:

@@ -120,7 +120,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
 def look_ahead(
     model: BoostR, fleet: Fleet, asked: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Return forecasts of individuals as a table of polars, and of all together."""
+    """Return forecasts of individuals as a polars table, and of the total."""
     both = {**asked, "Z": fleet.Z, "future": fleet.future}
     native = model.forecast(fleet.X, fleet.y, **both, **more)
     frame = nw.from_native(native, eager_only=True)
@@ -132,7 +132,7 @@ def look_ahead(
 
 
 def sum_by(model: BoostR, fleet: Fleet, asked: dict[str, Any], name: str) -> Any:
-    """Return forecasts of groups of individuals as a table of polars."""
+    """Return forecasts of groups as a polars table."""
     both = {**asked, "Z": fleet.Z, "future": fleet.future}
     labels = fleet.groups.to_list()
     found = to_polars(model.forecast_fleet(fleet.X, fleet.y, **both, by=labels))

@@ -1,4 +1,4 @@
-"""Which column of a table is what, by its name and by what it holds."""
+"""Roles of the columns of a table, from their names and contents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT = "not "  # before the column of events where 0 stands for an event
 
 
 def find_column(name: str, names: Sequence[str]) -> str:
-    """Return the column that is meant, which may have a `NOT` before its name."""
+    """Return the named column, whose name may have a `NOT` before it."""
     return name if name in names else name.removeprefix(NOT).strip()
 
 
@@ -72,7 +72,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 
 @dataclass(frozen=True, kw_only=True)
 class EventColumns:
-    """Columns of a table of events: with times, or else with starts and stops."""
+    """Columns of a table of events: with times, or with starts and stops."""
 
     id: str
     event: str | None = None  # after `NOT` where 0 is an event; without it every row is
@@ -82,19 +82,19 @@ class EventColumns:
     cost: str | None = None
 
     def describe(self, file: TableFile) -> str:
-        """Say which column was taken for what, and which were not used."""
+        """Return words for the roles of the columns, and for unused columns."""
         return _describe(file, asdict(self), "--id, --time, --event, --start, --stop")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleColumns:
-    """Columns of a table of samples: all others are sensors."""
+    """Id and time columns of a table of sensors; all others are sensors."""
 
     id: str
     time: str
 
     def describe(self, file: TableFile, sensors: Sequence[str]) -> str:
-        """Say which column was taken for what."""
+        """Return words for the roles of the columns."""
         return (
             f"{file.path.name}: took `{self.id}` for the id, `{self.time}` for the time "
             f"and {list_names(sensors)} for sensors"
@@ -104,22 +104,10 @@ class SampleColumns:
 def guess_event_columns(
     file: TableFile, given: Mapping[str, str | None], beside: Container[str] = ()
 ) -> EventColumns:
-    """Find the columns of a table of events.
+    """Return the columns of a table of events by role; roles in ``given`` are fixed.
 
-    Parameters
-    ----------
-    file : TableFile
-        The table.
-    given : mapping
-        Names that were given, by role; the others are guessed.
-    beside : container of str, default=()
-        Which of "start" and "end" are known otherwise. With an end the table has times, and
-        every row is an event unless a column clearly says which are.
-
-    Returns
-    -------
-    EventColumns
-        One column for every role that is needed.
+    ``beside`` tells which of "start" and "end" are known from elsewhere. With an end,
+    rows are at event times, and all are events unless a column says otherwise.
     """
     columns = _Columns(file)
     roles = {role: name for role, name in given.items() if name is not None}
@@ -142,7 +130,7 @@ def guess_event_columns(
 
 
 def _find_event(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
-    """Find the column of events, never one whose name says the opposite."""
+    """Find the column of events, never one whose name means the opposite."""
     if "event" in roles:
         return
     clear = columns.find(_EVENT, _could_be_events, roles)
@@ -162,7 +150,7 @@ def _find_event(columns: _Columns, roles: dict[str, str], beside: Container[str]
 
 
 def _find_times(columns: _Columns, roles: dict[str, str], beside: Container[str]) -> None:
-    """Find starts and stops, or else times and, where there are any, starts."""
+    """Find starts and stops, or else times and, if any, starts."""
     if "start" not in roles and "start" not in beside:
         start = columns.find(_START, could_be_times, roles)
         roles |= {} if start is None else {"start": start}
@@ -182,7 +170,7 @@ def _find_times(columns: _Columns, roles: dict[str, str], beside: Container[str]
 def guess_sample_columns(
     file: TableFile, given: Mapping[str, str | None], like: EventColumns
 ) -> SampleColumns:
-    """Find the id and the time of a table of sensors, first by the names of the events'."""
+    """Return id and time columns of a table of sensors; names as in the events first."""
     columns = _Columns(file)
     usual = {"id": like.id, "time": like.time or like.stop}
     named = {role: given.get(role) or usual[role] for role in usual}
@@ -194,7 +182,7 @@ def guess_sample_columns(
 
 
 def guess_time(file: TableFile, given: Mapping[str, str | None], like: EventColumns) -> str:
-    """Find the time of a table of sensors that all share, first by the events' name."""
+    """Return the time column of shared sensors; the name as in the events first."""
     for name in (given.get("time"), like.time or like.stop):
         if name and name in file.names:
             return name
@@ -202,7 +190,7 @@ def guess_time(file: TableFile, given: Mapping[str, str | None], like: EventColu
 
 
 def guess_id(file: TableFile, like: EventColumns) -> str:
-    """Find the id of a table with one row per individual."""
+    """Return the id column of a table with one row per individual."""
     if like.id in file.names:
         return like.id
     return _Columns(file).need("id", _ID, _could_be_ids, {})
@@ -224,7 +212,7 @@ class _Columns:
         return self._file.path.name
 
     def check(self, roles: Mapping[str, str]) -> None:
-        """Refuse names that were given and are not there."""
+        """Refuse given names that are not in the table."""
         named = {
             role: find_column(name, self._file.names) if role == "event" else name
             for role, name in roles.items()
@@ -243,7 +231,7 @@ class _Columns:
         fits: Callable[[Any], bool],
         taken: Mapping[str, str],
     ) -> str | None:
-        """Return the first column called by one of the words, or with one in its name."""
+        """Return the first column named by one of the words, or with one in its name."""
         free = [name for name in self._file.names if name not in taken.values()]
         for is_called in (_is_word, _has_word):
             for name in free:
@@ -254,7 +242,7 @@ class _Columns:
     def find_by_content(
         self, fits: Callable[[Any], bool], taken: Iterable[str]
     ) -> list[str]:
-        """Return the columns that hold what is looked for."""
+        """Return the columns whose content passes a test."""
         free = [name for name in self._file.names if name not in taken]
         return [name for name in free if fits(self._head[name])]
 
@@ -265,7 +253,7 @@ class _Columns:
         fits: Callable[[Any], bool],
         taken: Mapping[str, str],
     ) -> str:
-        """Return the column for a role, or name the columns that there are."""
+        """Return the column of a role; an error lists the columns."""
         found = self.find(words, fits, taken)
         if found is not None:
             return found
@@ -313,7 +301,7 @@ def _could_be_ids(column: Any) -> bool:
 
 
 def _repeats(column: Any) -> bool:
-    """Tell whether a column may be ids: some are there twice, and it is no time or flag."""
+    """Return whether a column may be ids: it repeats, and is no time or flag."""
     is_other = could_be_flags(column) or _has_word(column.name, _TIME | _START | _STOP)
     is_distinct = column.n_unique() == column.len()
     return _could_be_ids(column) and not (is_other or is_distinct)

@@ -1,4 +1,4 @@
-"""Ids that are the same in all tables, whatever type a file gives them."""
+"""Matching of ids between tables, whatever their types in the files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["as_keys", "check_known", "match_rows", "restore_numbers", "warn_of_l
 
 
 def as_keys(column: Any) -> Any:
-    """Return ids as texts that are the same whatever type a file gives them."""
+    """Return ids as texts that do not depend on their type in the file."""
     polars = load_polars()
     if column.dtype.is_float():
         whole = column.cast(polars.Int64, strict=False)
@@ -24,7 +24,7 @@ def as_keys(column: Any) -> Any:
 
 
 def restore_numbers(keys: Any) -> Any:
-    """Return texts as whole numbers where nothing is lost by that, as of 007 would be."""
+    """Return texts as whole numbers if nothing is lost, unlike for 007."""
     polars = load_polars()
     numbers = keys.cast(polars.Int64, strict=False)
     is_same = numbers.cast(polars.String).eq_missing(keys)
@@ -32,7 +32,7 @@ def restore_numbers(keys: Any) -> Any:
 
 
 def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
-    """Warn of ids that differ only by spaces or case, and are different all the same."""
+    """Warn of ids that differ only by spaces or case."""
     different = keys.drop_nulls().unique(maintain_order=True)
     folded = _fold(different)
     alike = different.filter(folded.is_duplicated())
@@ -45,7 +45,7 @@ def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
 
 
 def _show(key: str) -> str:
-    """Return an id as it is, in quotes if its ends could not be seen."""
+    """Return an id as text, in quotes if it begins or ends with spaces."""
     return key if key == key.strip() else repr(key)
 
 
@@ -55,7 +55,7 @@ def _fold(keys: Any) -> Any:
 
 
 def check_known(keys: Any, file: TableFile, error: type[BoostrError]) -> None:
-    """Refuse rows without an id, and say where they stand in the file."""
+    """Refuse rows without an id, and name their lines."""
     if keys.null_count():
         n_rows = keys.null_count()
         rows = f"row{'s' if n_rows > 1 else ''} {file.lines(keys.is_null().arg_true())}"
@@ -77,24 +77,10 @@ def match_rows(
     skips: bool = False,
     is_part: bool = False,
 ) -> tuple[Any, Any]:
-    """Return the rows of the individuals of the events, and their ids as texts.
+    """Return the rows of the individuals in ``expected``, and their ids as texts.
 
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Rows of features or sensors.
-    id_name : str
-        Column of ids.
-    expected : sequence of str
-        Ids in the table of events.
-    file : TableFile
-        Where the table is from, for messages.
-    error : type
-        What to raise where others are in the table, or some of them are not.
-    skips : bool, default=False
-        Whether others are left out instead.
-    is_part : bool, default=False
-        Whether some individuals may be missing.
+    ``error`` is raised for other individuals, unless ``skips`` drops them, and for
+    missing ones, unless ``is_part``.
     """
     keys = as_keys(table[id_name])
     check_known(keys, file, error)
@@ -119,7 +105,7 @@ def _check_same(
     *,
     is_part: bool,
 ) -> None:
-    """Refuse a table of other individuals than those of the events, and name them."""
+    """Refuse a table of other individuals than the events, and name them."""
     name = repr(file.path.name)
     found = set(keys.to_list())
     missing = [] if is_part else [key for key in expected if key not in found]

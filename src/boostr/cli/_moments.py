@@ -1,4 +1,4 @@
-"""Columns of times and of flags, whatever way they were written in."""
+"""Columns of times and flags in any usual notation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMPACT = (19_000_101, 21_001_231)  # dates as whole numbers, such as 19970131
 
 
 def could_be_times(column: Any) -> bool:
-    """Tell whether a column may hold times: numbers, time stamps, or texts like dates."""
+    """Return whether a column may hold times: numbers, time stamps or dates as text."""
     polars = load_polars()
     if column.dtype != polars.String:
         return bool(column.dtype.is_numeric() or column.dtype.is_temporal())
@@ -54,7 +54,7 @@ def could_be_times(column: Any) -> bool:
 
 
 def could_be_flags(column: Any) -> bool:
-    """Tell whether a column holds nothing but yes and no in one of the usual ways."""
+    """Return whether a column holds only yes and no, in one of the usual words."""
     polars = load_polars()
     known = column.drop_nulls()
     if column.dtype == polars.Boolean:
@@ -73,7 +73,7 @@ def could_be_flags(column: Any) -> bool:
 def read_flags(column: Any, file: TableFile | None = None) -> Any:
     """Return a column of yes and no as booleans; numbers are left to the library.
 
-    With the file that it is from, an error says where the first strange word stands.
+    With ``file``, an error names the line of the first unknown word.
     """
     polars = load_polars()
     if column.dtype != polars.String:
@@ -92,9 +92,9 @@ def read_flags(column: Any, file: TableFile | None = None) -> Any:
 
 
 def read_moments(column: Any, file: TableFile | None = None) -> Any:
-    """Return a column of times as numbers or time stamps, or say why it is neither.
+    """Return a column of times as numbers or time stamps; refuse others.
 
-    With the file that it is from, an error says where the first strange value stands.
+    With ``file``, an error names the line of the first unreadable value.
     """
     polars = load_polars()
     if column.dtype.is_integer() and _is_compact(column):
@@ -121,7 +121,7 @@ def read_moments(column: Any, file: TableFile | None = None) -> Any:
 
 
 def read_moment(text: str, what: str) -> float | datetime:
-    """Return a time that was given as an option: a number or a time stamp."""
+    """Return the time given as an option: a number or a time stamp."""
     try:
         return float(text)
     except ValueError:
@@ -136,7 +136,7 @@ def read_moment(text: str, what: str) -> float | datetime:
 
 
 def is_date(text: str) -> bool:
-    """Tell whether an option is a date, and not a number or anything else."""
+    """Return whether an option is a date."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -151,7 +151,7 @@ def _is_compact(column: Any) -> bool:
 
 
 def _parse(text: Any, family: tuple[str, ...]) -> Any:
-    """Return time stamps, missing where no format of the family fits."""
+    """Return time stamps, missing if no format of the family fits."""
     polars = load_polars()
     found = None
     for form in family:
@@ -166,7 +166,7 @@ def _parse(text: Any, family: tuple[str, ...]) -> Any:
 
 
 def _refuse_times(text: Any, file: TableFile | None) -> InvalidEventsError:
-    """Name the first value that is not written like the others, and where it stands."""
+    """Refuse times, with the first value that is written differently and its line."""
     polars = load_polars()
     is_known = text.is_not_null()
     read = [text.cast(polars.Float64, strict=False)]
@@ -194,12 +194,12 @@ def _refuse_times(text: Any, file: TableFile | None) -> InvalidEventsError:
 
 
 def _shape(text: str) -> str:
-    """Return how a date is written, whatever it is."""
+    """Return the pattern in which a date is written."""
     return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d", "9", text))
 
 
 def _locate(is_odd: Any, file: TableFile | None) -> str:
-    """Return where the first odd value stands, for a message."""
+    """Return the line of the first odd value, for a message."""
     if file is None:
         return ""
     return f" (row {file.lines(is_odd.arg_true().head(1))} of {file.path.name!r})"

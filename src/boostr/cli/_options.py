@@ -179,7 +179,7 @@ _GIVEN = {
 
 
 def with_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of all tables in the place of its parameter `files`."""
+    """Replace the parameter `files` of a command by the options of all tables."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     place = [parameter.name for parameter in own].index("files")
     files, given = (
@@ -204,7 +204,7 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def choose_columns(files: FleetFiles, features: str | None, drop: str | None) -> FleetFiles:
-    """Return the tables with the columns to use, as two options name them."""
+    """Return the tables restricted to the columns that two options name."""
     used, left_out = (
         None if text is None else tuple(name.strip() for name in text.split(","))
         for text in (features, drop)

@@ -1,4 +1,4 @@
-"""Where results go: files that are whole or not there, the screen, JSON for machines."""
+"""Output of commands: files written atomically, the screen, and JSON."""
 
 from __future__ import annotations
 
@@ -38,24 +38,19 @@ _NUMBER = r"^[+-]?\d+([.,]\d+)?$"
 
 
 def say(message: str, *, err: bool = True) -> None:
-    """Tell the user something: beside the results, or as one."""
+    """Print a message on the standard error stream, or as a result."""
     typer.echo(_clean(message), err=err)
 
 
 def _clean(text: str) -> str:
-    """Return a text that cannot steer the terminal, whatever names and ids are in it."""
+    """Return a text with control characters escaped, for the terminal."""
     return _CONTROL.sub(lambda found: repr(found.group())[1:-1], text)
 
 
 def check_output(path: Path, *, is_table: bool = False) -> None:
-    """Refuse a place for results before anything is computed.
+    """Refuse a path that cannot be written, before anything is computed.
 
-    Parameters
-    ----------
-    path : Path
-        Where a file is to be written.
-    is_table : bool, default=False
-        Whether it is a table, whose ending tells the format.
+    If ``is_table``, its ending must be that of a table format.
     """
     _atomic.check_output(path)
     if is_table and path.suffix.lower() not in TABLES:
@@ -67,7 +62,7 @@ def check_output(path: Path, *, is_table: bool = False) -> None:
 
 
 def write_table(table: Any, path: Path) -> None:
-    """Write a table of polars to a file, in the format that its ending tells."""
+    """Write a polars table to a file, in the format of its ending."""
     ending = path.suffix.lower()
     if ending == ".json":
         content = (json.dumps(as_records(table), indent=1) + "\n").encode()
@@ -82,7 +77,7 @@ def write_table(table: Any, path: Path) -> None:
 
 
 def _without_formulas(table: Any, path: Path) -> Any:
-    """Return texts with a quote before those that a spreadsheet would compute."""
+    """Return texts with a quote before those that a spreadsheet would evaluate."""
     polars = require("polars", extra="cli", feature="Writing tables")
     texts = table.select(polars.selectors.string()).columns
     for name in texts:
@@ -99,19 +94,19 @@ def _without_formulas(table: Any, path: Path) -> Any:
 
 
 def to_polars(table: Any) -> Any:
-    """Return a table of pandas or polars as one of polars."""
+    """Return a pandas or polars table as a polars one."""
     polars = require("polars", extra="cli", feature="Writing tables")
     frame = nw.from_native(table, eager_only=True)
     return polars.DataFrame({one.name: one.to_list() for one in frame.iter_columns()})
 
 
 def as_records(table: Any) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON can hold them."""
+    """Return the rows of a table as JSON values."""
     return [_plain(row) for row in table.iter_rows(named=True)]
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """Print one JSON object and nothing else; what is not finite becomes null."""
+    """Print a JSON object and nothing else; values that are not finite become null."""
     typer.echo(json.dumps(_plain(result), allow_nan=False))
 
 
@@ -122,10 +117,10 @@ def print_table(
     *,
     by_row: bool = False,
 ) -> None:
-    """Print a table on the screen, texts to the left and numbers to the right.
+    """Print a table, texts left and numbers right aligned.
 
-    Numbers of a column have the same decimals; those of a row where ``by_row`` says that
-    every row is a measure of its own.
+    Numbers of a column share their decimals, or those of a row if ``by_row``, where every
+    row is a different metric.
     """
     console = require("rich.console", extra="cli", feature="A table on the screen")
     escape = require("rich.markup", extra="cli", feature="A table on the screen").escape
@@ -150,7 +145,7 @@ def print_table(
 
 
 def count_decimals(values: Sequence[object]) -> int:
-    """Return decimals that suit all numbers: at least three digits of the largest."""
+    """Return the decimals for several numbers: at least three digits of the largest."""
     sizes = [abs(one) for one in values if isinstance(one, float) and math.isfinite(one)]
     largest, smallest = max(sizes, default=0.0), min(sizes, default=0.0)
     if all(size == round(size) for size in sizes) or smallest >= 1000.0:
@@ -175,7 +170,7 @@ def _name_number(value: float) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of the types that JSON has."""
+    """Return a value of a JSON type."""
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""``boostr report``: one page on a fleet, for people who act on it."""
+"""``boostr report``: one page on a fleet, for those who maintain it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of events, features and sensors as estimators take them, matched by id."""
+"""Events, features and sensors from files, matched by id."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAY = 86_400_000_000.0  # microseconds
 
 @dataclass(frozen=True, kw_only=True)
 class FleetFiles:
-    """Where the tables are, and what was said about their columns."""
+    """Paths of the tables, and the given column roles."""
 
     events: Path
     static: Path | None = None
@@ -53,7 +53,7 @@ class FleetFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What a model was trained with: its features and sensors, and how they were read."""
+    """Features and sensors that a model was trained with, and how they were read."""
 
     features: Mapping[str, bool]  # whether each is categorical
     sensors: Mapping[str, bool] | None
@@ -65,7 +65,7 @@ class Known:
 
     @classmethod
     def of(cls, model: Any) -> Known:
-        """Return what a fitted model needs."""
+        """Return the inputs that a fitted model needs."""
         layout, encoder = model.sensor_layout_, model.encoder_
         pairs = zip(encoder.names, encoder.is_categorical.tolist(), strict=True)
         kept = getattr(model, "reading_", None)
@@ -87,7 +87,7 @@ class Known:
         )
 
     def without(self, names: Sequence[str]) -> Known:
-        """Return what the model needs beside some sensors."""
+        """Return the inputs without some sensors."""
         if self.sensors is None:
             return self
         rest = {name: kind for name, kind in self.sensors.items() if name not in names}
@@ -106,7 +106,7 @@ class Fleet:
     groups: Any = None  # one label per individual, if asked for
 
     def add_seasons(self, names: str) -> Fleet:
-        """Return the fleet with seasons beside the sensors, as far as they were seen."""
+        """Return the fleet with seasonal sensors, where enough cycles were seen."""
         asked = [name.strip() for name in names.split(",")]
         season = Trajectories.seasonal(self.y, asked)
         if not season.names:
@@ -116,7 +116,7 @@ class Fleet:
         return replace(self, Z=_merge(self.Z, season), reading=reading)
 
     def take(self, rows: Any, y: RecurrentEvents | None = None) -> Fleet:
-        """Return some of the individuals, with other histories if wanted."""
+        """Return some individuals, with other histories if given."""
         return replace(
             self,
             X=self.X[rows],
@@ -128,19 +128,9 @@ class Fleet:
 
 
 def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
-    """Read everything about a fleet, and say which column was taken for what.
+    """Return all tables of a fleet, matched and sorted by id; print the column roles.
 
-    Parameters
-    ----------
-    files : FleetFiles
-        The tables.
-    known : Known, optional
-        What a model needs: no more is read than that. By default everything is.
-
-    Returns
-    -------
-    Fleet
-        Individuals in the order of their ids.
+    With ``known`` only the columns that a model needs are read.
     """
     usual = {} if known is None else known.reading
     histories = read_events(files.events, files.given, usual, files.static)
@@ -184,7 +174,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
 
 
 def _check_named(files: FleetFiles) -> None:
-    """Refuse columns to use or leave out that no table has."""
+    """Refuse named columns that no table has."""
     paths = {"--features": [files.static]}
     paths["--drop"] = [files.static, files.sensors, files.shared]
     asked = {"--features": files.features or (), "--drop": files.left_out}
@@ -205,7 +195,7 @@ def _check_named(files: FleetFiles) -> None:
 
 
 def _find_exposure(files: FleetFiles, known: Known | None) -> str | None:
-    """Return the column of exposures: the one that was named, or that of training."""
+    """Return the column of exposures: the named one, or that of training."""
     asked = files.given.get("exposure")
     if known is not None and not known.has_exposure and asked is not None:
         raise InvalidParameterError(
@@ -226,7 +216,7 @@ def _find_exposure(files: FleetFiles, known: Known | None) -> str | None:
 def _follow(
     Z: Trajectories | None, future: Trajectories | None, name: str, y: RecurrentEvents
 ) -> Trajectories:
-    """Return the exposures that a sensor shows, and those planned from the end on."""
+    """Return exposures from a sensor, followed by the planned ones after the end."""
     if Z is None or name not in Z.names:
         raise InvalidParameterError(
             f"--exposure must be a column of --static or --sensors, but {name!r} is in "
@@ -239,15 +229,15 @@ def _follow(
 
 
 def _drop(Z: Trajectories | None, name: str) -> Trajectories | None:
-    """Return all sensors but one, None where there is no other."""
+    """Return all sensors but one, None if there is no other."""
     others = [] if Z is None else [one for one in Z.names if one != name]
     return None if Z is None or not others else Z.select(others)
 
 
 def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
-    """Return a time that was given as an option, on the axis of the histories.
+    """Return the time given as an option, on the time axis of the histories.
 
-    Where each individual has its own origin it may be a date, or a time since it.
+    If each individual has its own origin, it may be a date or a time since the origin.
     """
     if y.origin is not None or (y.origins is not None and is_date(text)):
         return text
@@ -266,7 +256,7 @@ def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
 
 
 def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
-    """Refuse another unit or origin than training's, and warn of an unknown origin."""
+    """Refuse a unit or origin other than in training; warn of an unknown origin."""
     y = histories.y
     if y.time_unit != known.unit:
         raise InvalidEventsError(
@@ -296,7 +286,7 @@ def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
 
 
 def _check_costs(histories: Histories, known: Known) -> None:
-    """Refuse to add up costs where training counted events, and the other way round."""
+    """Refuse costs if training counted events, and the reverse."""
     y = histories.y
     if y.has_costs == known.has_costs or not y.times.size:
         return
@@ -312,7 +302,7 @@ def _check_costs(histories: Histories, known: Known) -> None:
 
 
 def _check_complete(files: FleetFiles, known: Known) -> None:
-    """Refuse to go on without files that the model needs."""
+    """Refuse to continue without files that the model needs."""
     needed = (
         ("features", "--static", known.features, files.static),
         ("sensors", "--sensors FILE, or --shared", known.sensors, files.sensors),
@@ -328,7 +318,7 @@ def _check_complete(files: FleetFiles, known: Known) -> None:
 def _select(
     file: TableFile, wanted: Mapping[str, bool], error: type[BoostrError]
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that a model needs, and which of them hold categories."""
+    """Return the columns that a model needs, and the categorical ones among them."""
     missing = [name for name in wanted if name not in file.names]
     if missing:
         raise error(
@@ -339,7 +329,7 @@ def _select(
 
 
 def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
-    """Return the histories of those who are in all tables, and say who is not."""
+    """Return the histories of individuals in all tables; print the others."""
     for path, what in ((files.static, "features"), (files.sensors, "sensors")):
         if path is None:
             continue
@@ -370,7 +360,7 @@ def _read_static(
 ) -> tuple[Any, dict[str | None, Any]]:
     """Return one row of features per individual, in the order of the histories.
 
-    And the columns of exposures and groups by name, if they are there.
+    Also returns the columns of exposures and groups by name, if present.
     """
     assert files.static is not None  # noqa: S101 - or nobody asks
     path, file = files.static, open_table(files.static, "features")
@@ -453,9 +443,9 @@ def _read_samples(
     is_plan: bool,
     exposure: str | None,
 ) -> Trajectories:
-    """Return the series of all individuals; in a plan some may have none.
+    """Return the sensors of all individuals; in a plan some may have none.
 
-    Exposures, which need not be a sensor of the model, are among them if they are there.
+    Exposures are included even if they are no sensor of the model.
     """
     file = open_table(path, "planned sensors" if is_plan else "sensors")
     columns = guess_sample_columns(file, files.given, histories.columns)
@@ -503,7 +493,7 @@ def _read_samples(
 def _read_shared(
     files: FleetFiles, histories: Histories, known: Known | None
 ) -> SharedSensors | None:
-    """Return the sensors that all share; of those that a model needs, if it is known."""
+    """Return the shared sensors, only those that a model needs if it is given."""
     path = files.shared
     if path is None:
         return None
@@ -525,7 +515,7 @@ def _read_shared(
 
 
 def _restore_seasons(y: RecurrentEvents, reading: Reading) -> SharedSensors | None:
-    """Return the seasons that a model was fitted with, for other histories."""
+    """Return the seasonal sensors of training for other histories."""
     names = reading.get("season")
     if not names:
         return None
@@ -534,7 +524,7 @@ def _restore_seasons(y: RecurrentEvents, reading: Reading) -> SharedSensors | No
 
 
 def _merge(one: Any, other: SharedSensors | None) -> Any:
-    """Return sensors of two sources, of which there may be none."""
+    """Return the sensors of two sources, either of which may be None."""
     return one if other is None else other if one is None else one.merge(other)
 
 
@@ -543,7 +533,7 @@ def _names(sensors: SharedSensors | None) -> tuple[str, ...]:
 
 
 def _check_times(times: Any, file: TableFile, histories: Histories) -> None:
-    """Refuse dates of sensors beside numbers of events, and the other way round."""
+    """Refuse dates of sensors with numeric event times, and the reverse."""
     is_stamped = times.dtype.is_temporal()
     entries = histories.entries
     events_are = (

@@ -1,4 +1,4 @@
-"""All individuals on the workers of a cluster."""
+"""The training set, spread over the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _MOST_BESIDE = 8  # models whose orders are on their way at the same time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemoteRows:
-    """Rows of all individuals, every part where its shard is."""
+    """Rows of all individuals, each part on the worker of its shard."""
 
     futures: tuple[Future[Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DaskCohort:
-    """Individuals whose statistics and bins stay with the workers; see `Cohort`."""
+    """Individuals whose statistics and bins stay on the workers; see `Cohort`."""
 
     shards: Shards
     layout: FeatureLayout
@@ -50,17 +50,17 @@ class DaskCohort:
         return RemoteRows(tuple(self.shards.submit(attrgetter("weights"))))
 
     def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> SharedTrainees:
-        """Return everybody as trainees of a new model."""
+        """Return the boosting state of all individuals for a new model."""
         return SharedTrainees(self.shards, self.view, solver, held_out, uuid4().hex)
 
     def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
-        """Return all of them: while one is searched for a split, another one is summed."""
+        """Return the number of models grown at once: all of them, up to a limit."""
         return min(n_models, _MOST_BESIDE)
 
     def gather_held_out(
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int
     ) -> RemoteRows:
-        """Return everybody's mean coefficients over the models that held them out."""
+        """Return the mean coefficients over the models that held an individual out."""
         models = [booster.trees[:n_kept] for booster in boosters]
         ends = [np.searchsorted(fold, self.shards.firsts) for fold in folds]
         own = [
@@ -71,16 +71,16 @@ class DaskCohort:
         return RemoteRows(tuple(self.shards.submit(hold_out, *same, own)))
 
     def map(self, function: Callable[..., FloatArray], *rows: RemoteRows) -> RemoteRows:
-        """Return the rows that a function makes of others, where they are."""
+        """Return rows computed by a function from other rows, on the workers."""
         return RemoteRows(self._apply(function, rows))
 
     def each(self, function: Callable[..., Any], *rows: RemoteRows) -> list[Any]:
-        """Return what a function makes of every shard, in order."""
+        """Return the results of a function for every shard, in order."""
         results: list[Any] = self.shards.client.gather(self._apply(function, rows))
         return results
 
     def take(self, positions: IndexArray) -> LocalCohort:
-        """Bring some individuals here."""
+        """Return some individuals in local memory."""
         ends = np.searchsorted(positions, self.shards.firsts)
         own = [positions[ends[k] : ends[k + 1]] for k in range(len(self.shards.counts))]
         futures = self.shards.submit(take, self._repeat(self.view), own)
@@ -95,7 +95,7 @@ class DaskCohort:
         )
 
     def collect(self, rows: RemoteRows, step: int = 1) -> FloatArray:
-        """Bring the rows of every so-manieth individual here."""
+        """Return the rows of every ``step``-th individual in local memory."""
         futures = list(rows.futures)
         if step > 1:
             firsts = self.shards.firsts[:-1]
@@ -106,18 +106,19 @@ class DaskCohort:
         return np.concatenate(self.shards.client.gather(futures))
 
     def restrict(self, term: int) -> DaskCohort:
-        """Return the same individuals with one term alone."""
+        """Return the same individuals with a single term."""
         return replace(self, n_terms=1, view=replace(self.view, term=term))
 
     def add_shuffled(self, seed: int) -> LocalCohort:
-        """Bring everybody here, with a shuffled copy of every feature beside it.
+        """Return all individuals in local memory, with shuffled copies of all features.
 
-        Copies are shuffled over all individuals; large data ask for some of them only.
+        Copies are shuffled over all individuals; for large data it is called on a
+        subsample.
         """
         return self.take(np.arange(len(self), dtype=np.int32)).add_shuffled(seed)
 
     def mark(self) -> str:
-        """Return a text that differs where any statistics or bins do."""
+        """Return a fingerprint of all statistics and bins."""
         marks = self.shards.client.gather(self.shards.submit(Shard.mark))
         return str(sum(marks) % 2**64)
 
@@ -135,5 +136,5 @@ class DaskCohort:
 
 
 def _take_every(rows: FloatArray, first: int, step: int) -> FloatArray:
-    """Return every so-manieth row, counted over all individuals."""
+    """Return every ``step``-th row, counted over all individuals."""
     return rows[-first % step :: step]

@@ -1,4 +1,4 @@
-"""Tables in pieces: Dask DataFrames, or Parquet files that workers read themselves."""
+"""Tables in pieces: Dask DataFrames, or Parquet files read by the workers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST_PIECE = 32 << 20  # bytes of row groups that are read together
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Ids from ``low`` on and below ``high``; None is no limit."""
+    """Ids from ``low`` on and below ``high``; None means no limit."""
 
     low: Any = None
     high: Any = None
@@ -36,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Rows that are read together, and which ids they are of, if that is known."""
+    """Rows that are read together, with their range of ids if it is known."""
 
     n_bytes: int = 0  # 0 where it is unknown
     low: Any = None  # the smallest id
@@ -47,11 +47,11 @@ class Piece:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known which ids there are."""
+        """Whether the range of ids is known."""
         return self.low is not None and self.high is not None
 
     def meets(self, ids: Interval) -> bool:
-        """Tell whether there may be rows of some ids."""
+        """Return whether there may be rows with ids of an interval."""
         if not self.is_known:
             return True
         is_above = ids.low is None or self.high >= ids.low
@@ -60,10 +60,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A long table in pieces.
+    """A long table in pieces; ``meta`` has its columns and no rows.
 
-    ``meta`` has its columns and no rows. A table of Parquet files has ``files``, and its
-    rows say which of them they are from, in the column `FILE`.
+    If it is of Parquet ``files``, its rows carry the number of their file in column
+    `FILE`.
     """
 
     meta: Any
@@ -78,7 +78,7 @@ class Table:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of all rows in memory; 0 where it is unknown."""
+        """Bytes of all rows in memory; 0 if unknown."""
         return sum(piece.n_bytes for piece in self.pieces)
 
     def select(self, names: Sequence[str]) -> Table:
@@ -95,7 +95,7 @@ class Table:
         return replace(self, meta=meta, pieces=pieces)
 
     def read(self, piece: Piece, ids: Interval | None = None) -> Any:
-        """Return the rows of one piece, of some ids or of all, as something to compute."""
+        """Return a task that reads one piece, all rows or those of some ids."""
         if self.files:
             url = self.files[piece.file]
             return delayed(read_piece)(url, piece, list(self.meta.columns), self.id, ids)
@@ -104,22 +104,10 @@ class Table:
 
 
 def open_table(source: Any, id: str, name: str) -> Table:
-    """Look at a Dask DataFrame, or at the files behind paths, without reading rows.
+    """Return a Dask DataFrame or Parquet files as a table, without reading rows.
 
-    Parameters
-    ----------
-    source : dask.dataframe.DataFrame, str, path or list of them
-        The table, the path or address of a Parquet file or of a folder of them, a pattern,
-        or several of these.
-    id : str
-        Name of the column of ids, which may be the index.
-    name : str
-        What the caller calls the table, for messages.
-
-    Returns
-    -------
-    Table
-        The table in pieces.
+    ``source`` may be a path, folder or pattern, or a list of these; ``id`` is a column or
+    the index; ``name`` is for messages.
     """
     if isinstance(source, dd.DataFrame):
         return _open_frame(source, id, name)
@@ -153,7 +141,7 @@ def _check_texts(columns: Sequence[Any], name: str) -> None:
 
 
 def _check_id_type(ids: Any, name: str) -> None:
-    """Refuse categories, which have no order that is the same in all pieces."""
+    """Refuse categorical ids, whose order may differ between pieces."""
     dtype = ids.dtype
     arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
     is_coded = arrow is not None and pa.types.is_dictionary(arrow)
@@ -203,7 +191,7 @@ def _restrict(frame: Any, id: str, ids: Interval) -> Any:
 
 
 def _find_files(paths: Sequence[str], name: str) -> tuple[str, ...]:
-    """List the Parquet files that paths stand for; the order is theirs, then by name."""
+    """Return the Parquet files of the paths, in the order of the paths, then by name."""
     found: list[str] = []
     for path in paths:
         system, root = fsspec.core.url_to_fs(path)
@@ -257,7 +245,7 @@ def _check_same(own: Any, schema: Any, url: str, first: str) -> None:
 
 
 def _cut_file(whole: Any, opened: Any, file: int, id: str) -> list[Piece]:
-    """Put the row groups of a file together until they are large enough to be read."""
+    """Return the row groups of a file, joined until they are worth one read."""
     pieces: list[Piece] = []
     metadata = whole.metadata
     # Columns are counted with their parts: its place among the columns may be another.
@@ -284,7 +272,7 @@ def _cut_file(whole: Any, opened: Any, file: int, id: str) -> list[Piece]:
 def read_piece(
     url: str, piece: Piece, names: Sequence[str], id: str, ids: Interval | None = None
 ) -> Any:
-    """Read a run of row groups; a table with the number of the file in each row."""
+    """Read a run of row groups; each row carries the number of its file."""
     chosen = [name for name in names if name != FILE]
     with file_errors(url), fsspec.open(url) as opened:
         table = pq.ParquetFile(opened).read_row_groups(
@@ -298,7 +286,7 @@ def read_piece(
 
 
 def _as_pandas(table: Any, file: int) -> Any:
-    """Return the table in pandas, in Arrow's own types: missing values change no type."""
+    """Return a pandas table of Arrow types, which missing values do not change."""
     frame = table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
     frame[FILE] = pd.Series(file, index=frame.index, dtype="int32")
     return frame

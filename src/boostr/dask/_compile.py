@@ -1,4 +1,4 @@
-"""Kernels compiled once on every machine, before its workers need them at the same time."""
+"""Kernels compiled once per machine, before its workers need them at the same time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ _GLANCE = 1.0  # seconds between looks at who is there
 
 
 def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
-    """Let one worker on every machine compile what is not there yet, and wait for it.
+    """Let one worker per machine compile the kernels; return these workers.
 
-    Numba keeps compiled kernels on disk, where the other workers of the machine find them;
-    all at once, each would compile everything for itself. Where kernels are there already,
-    this takes as long as a fit to a dozen individuals. Nobody waits for a worker that is
-    lost meanwhile, nor for ever: without this, a fit is slower and no worse. Returns the
-    workers asked.
+    Numba's cache on disk serves the other workers of the machine. A lost or slow worker
+    is not waited for: without this, a fit is only slower.
     """
     chosen = choose_one_per_host(client.scheduler_info(n_workers=-1)["workers"])
     waiting = [
@@ -40,7 +37,7 @@ def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
 
 
 def _wait(client: Any, waiting: Sequence[Any], chosen: set[str]) -> None:
-    """Wait for kernels until they are there, a worker is lost or it takes too long."""
+    """Wait until the kernels are compiled, a worker is lost or it takes too long."""
     last = time.monotonic() + _PATIENCE
     while time.monotonic() < last:
         try:
@@ -56,7 +53,7 @@ def _wait(client: Any, waiting: Sequence[Any], chosen: set[str]) -> None:
 
 
 def choose_one_per_host(workers: Iterable[str] | dict[str, Any]) -> list[str]:
-    """Return the addresses of one worker on every machine, the first by address."""
+    """Return one worker address per machine, the first in order."""
     hosts: dict[str, str] = {}
     for address in sorted(workers):
         host = address.rsplit(":", maxsplit=1)[0]

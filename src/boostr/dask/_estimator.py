@@ -1,4 +1,4 @@
-"""Training on a cluster, with a model as the result that needs none."""
+"""Training on a cluster; the fitted model needs none."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _check(self, roles: Roles) -> BoostR:
-        """Check all parameters; return a model that is not fitted yet."""
+        """Check all parameters; return an unfitted model."""
         model = BoostR(**self.params)
         check_params(self.params)
         if self.bins not in {"sketch", "exact"}:
@@ -284,7 +284,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         return model
 
     def _survey(self, client: Client, model: BoostR, data: Together) -> Survey:
-        """Look at everybody; learn names and categories of features and sensors."""
+        """Return the survey of all individuals; learn names and categories."""
         validate_data(model, data.meta, reset=True, skip_check_array=True)
         found = survey(
             client,
@@ -311,7 +311,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
     def _build_cohort(
         self, client: Client, data: Together, found: Survey, plan: Plan, mapper: BinMapper
     ) -> Cohort:
-        """Compute statistics and bins on the workers; bring few individuals here."""
+        """Compute statistics and bins on the workers; move small data to local memory."""
         recipe = Recipe(plan, found.encoder, mapper, found.categories)
         cohort = build_cohort(client, data.context, data.tasks, data.heads, recipe)
         if len(cohort) >= self.local_below:
@@ -326,7 +326,7 @@ def _sum_over(cohort: Cohort, summand: Any) -> tuple[FloatArray, ...]:
 def _describe_training(
     model: BoostR, found: Survey, trained: Trained, cohort: Cohort
 ) -> None:
-    """Learn from those held out how far individuals differ from their predictions."""
+    """Fit frailties and the forecast law from out-of-fold predictions."""
     theta = spread = None
     if trained.out_of_fold is not None:
         n = len(cohort)
@@ -339,7 +339,7 @@ def _describe_training(
 
 
 def _collect(cohort: Any, rows: Any, step: int = 1) -> FloatArray:
-    """Return the rows of every so-manieth individual, wherever they are."""
+    """Return the rows of every ``step``-th individual in local memory."""
     if isinstance(cohort, LocalCohort):
         return np.asarray(rows[::step])
     return np.asarray(cohort.collect(rows, step))

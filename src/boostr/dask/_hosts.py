@@ -1,4 +1,4 @@
-"""Shards that are talked to directly, in a tree: orders go down, sums come up."""
+"""Direct messages to shards in a tree: requests go down, sums come up."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Begins = Mapping[int, IndexArray]  # positions that are held out, by shard
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Node:
-    """A host, and those that it hands orders on to."""
+    """A host and the hosts to which it passes requests on."""
 
     index: int  # of its shard
     host: Any
     members: tuple[_Node, ...] = ()
 
     def choose(self, begins: Begins | None) -> Begins | None:
-        """Return the part of the positions that it and its members need."""
+        """Return the held-out positions of this host and its members."""
         if begins is None:
             return None
         return {index: begins[index] for index in self._list_indices()}
@@ -43,15 +43,15 @@ class _Node:
         return [self.index, *(i for each in self.members for i in each._list_indices())]
 
     def ask(self, order: Order, begins: Begins | None) -> Any:
-        """Send an order; the answer comes later."""
+        """Send a request; return the future reply."""
         return self.host.serve(order, self.choose(begins), self.members)
 
 
 class Host:
-    """A shard as an actor: it answers at once, without the scheduler in between.
+    """A shard as a Dask actor, which replies directly, without the scheduler.
 
-    Methods are coroutines and kernels run in threads, so that hosts can wait for each other
-    without standing in each other's way.
+    Methods are coroutines and kernels run in threads, so that hosts can wait for each
+    other without blocking.
     """
 
     def __init__(self, shard: Shard) -> None:
@@ -60,7 +60,7 @@ class Host:
     async def serve(
         self, order: Order, begins: Begins | None, members: Sequence[_Node]
     ) -> Answer | None:
-        """Carry out an order and hand it on; return the sum of all answers."""
+        """Serve a request and pass it on; return the sum of all replies."""
         others = [member.ask(order, begins) for member in members]
         if begins is not None:
             order = replace(order, begin=begins[self._shard.index])
@@ -73,7 +73,7 @@ class Host:
 
 
 class Hosts:
-    """The hosts of all shards, and who hands orders on to whom."""
+    """The hosts of all shards, and the tree in which requests are passed on."""
 
     def __init__(self, client: Client, shards: Sequence[Future[Shard]]) -> None:
         self._client = client
@@ -84,10 +84,10 @@ class Hosts:
         self._heads: Sequence[_Node] = ()
 
     def ask(self, order: Order, begins: Begins | None) -> Answer | None:
-        """Send an order to all shards and sum their answers in a fixed order.
+        """Send a request to all shards; return the sum of replies in a fixed order.
 
-        None if a shard does not know what came before, or a worker was lost: its shards
-        are then made again elsewhere.
+        None if a shard lacks the earlier requests or a worker was lost, whose shards are
+        then rebuilt elsewhere.
         """
         n_calls = self._n_calls
         try:
@@ -114,7 +114,7 @@ class Hosts:
             return None
 
     def forget(self, model: str) -> None:
-        """Let all hosts drop a model; a host that is lost has nothing to drop."""
+        """Let all hosts drop a model; lost hosts have nothing to drop."""
         with self._lock:
             nodes = _list_nodes(self._heads)
         for node in nodes:
@@ -126,7 +126,7 @@ class Hosts:
         return any(future.status != "finished" for future in self._futures)
 
     def _call_hosts(self) -> None:
-        """Put a host beside every shard; those that are lost are made again for it."""
+        """Start a host beside every shard; lost shards are rebuilt first."""
         self._n_calls += 1
         # Earlier ones go first: workers with fewer actors would get the new ones.
         self._heads, self._futures = (), []
@@ -145,13 +145,13 @@ class Hosts:
         self._heads = level
 
     def _host(self, shard: Future[Shard], owners: Sequence[str]) -> Future[Any]:
-        """Put a host where its shard is, or anywhere if that was lost this very moment."""
+        """Start a host on the worker of its shard, or anywhere if that was just lost."""
         places = {"workers": list(owners), "allow_other_workers": True} if owners else {}
         return self._client.submit(Host, shard, actor=True, pure=False, **places)
 
 
 def _join_members(level: Sequence[_Node], first: int) -> tuple[_Node, ...]:
-    """Return the members of a new head: its own from below, and its neighbours."""
+    """Return the members of a new head: its own, and its neighbours."""
     return (*level[first].members, *level[first + 1 : first + FAN_IN])
 
 
@@ -160,7 +160,7 @@ def _list_nodes(nodes: Sequence[_Node]) -> list[_Node]:
 
 
 def join_answers(answers: Sequence[Answer | None]) -> Answer | None:
-    """Sum answers in their order; None if any of them is missing."""
+    """Return the sum of replies in their order; None if any is missing."""
     known = [answer for answer in answers if answer is not None]
     if len(known) < len(answers):
         return None

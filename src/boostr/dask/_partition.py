@@ -1,4 +1,4 @@
-"""Tables brought to the same parts by ranges of ids, without moving rows where possible."""
+"""Partition of tables by ranges of ids, without moving rows where possible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PART = "part of the row"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ids:
-    """Ids of one piece: how many rows, from where to where, and an even sample."""
+    """Ids of one piece: number of rows, range and an evenly spaced subsample."""
 
     n: int
     low: Any
@@ -38,7 +38,7 @@ class _Ids:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Rows of a table by ranges of ids, one DataFrame each, as something to compute."""
+    """Tasks that give the rows of a table by ranges of ids, one DataFrame each."""
 
     tasks: list[Any]
     is_moved: bool  # whether the cluster keeps the rows; else they are read when needed
@@ -46,7 +46,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Context:
-    """What all pieces of a table have in common."""
+    """Columns, rules and files that all pieces of a table share."""
 
     meta: Any
     rules: RowRules
@@ -56,7 +56,7 @@ class _Context:
 def know_ranges(table: Table, client: Client | None) -> Table:
     """Return the table with the range of ids of every piece.
 
-    Only ids are read, and only where neither files nor divisions tell their range.
+    Only ids are read, and only if neither files nor divisions have their range.
     """
     if all(piece.is_known for piece in table.pieces):
         return table
@@ -70,18 +70,17 @@ def know_ranges(table: Table, client: Client | None) -> Table:
 
 
 def count_parts(tables: Sequence[Table], n_threads: int) -> int:
-    """Return in how many parts tables are dealt with: small enough, and one a thread."""
+    """Return the number of parts: at least one per thread, each small enough."""
     n_bytes = sum(table.n_bytes for table in tables)
     frames = [len(table.pieces) for table in tables if not table.files]
     return max(n_threads, -(-n_bytes // PART_BYTES), *frames, 1)
 
 
 def choose_cuts(tables: Sequence[Table], n_parts: int, client: Client | None) -> list[Any]:
-    """Return the ids at which parts begin, all but the first one.
+    """Return the first ids of all parts but the first.
 
-    The largest table is cut between its pieces if it is sorted by id, so that hardly any
-    row is read twice. Otherwise ids of the first table, which has one row for everybody,
-    are cut into equal numbers.
+    If the largest table is sorted by id, cuts lie between its pieces, so hardly any row
+    is read twice; otherwise the ids of the first table are cut into equal numbers.
     """
     largest = max(tables, key=lambda table: (table.n_bytes, len(table.pieces)))
     pieces = sorted(largest.pieces, key=lambda piece: piece.low)
@@ -107,11 +106,10 @@ def choose_cuts(tables: Sequence[Table], n_parts: int, client: Client | None) ->
 def partition(
     table: Table, cuts: Sequence[Any], rules: RowRules, client: Client | None
 ) -> Parts:
-    """Bring the rows of a table to parts that begin at given ids.
+    """Return the rows of a table in parts that begin at given ids, each row checked.
 
-    Where pieces hold ranges of ids, parts read the pieces that they meet. Otherwise rows
-    are moved once, and the cluster keeps them, in memory or on its disks. Either way they
-    are checked first, each for itself.
+    If pieces hold ranges of ids, parts read the pieces they overlap; otherwise rows are
+    moved once and the cluster keeps them.
     """
     intervals = [Interval(*pair) for pair in pairwise([None, *cuts, None])]
     met = [[p for p in table.pieces if p.meets(ids)] for ids in intervals]
@@ -135,7 +133,7 @@ def partition(
 
 
 def _reads_little(table: Table, met: Sequence[Sequence[Piece]]) -> bool:
-    """Tell whether parts read at most about twice their own rows from their pieces."""
+    """Return whether parts read at most about twice their own rows."""
     if not table.files:  # a piece is made once for all parts that it meets
         return sum(map(len, met)) <= 2 * (len(met) + len(table.pieces))
     n_read = sum(piece.n_bytes for pieces in met for piece in pieces)
@@ -143,7 +141,7 @@ def _reads_little(table: Table, met: Sequence[Sequence[Piece]]) -> bool:
 
 
 def _join(frames: Sequence[Any], context: _Context) -> Any:
-    """Put rows together, and check each."""
+    """Return the rows of several pieces as one table, checked."""
     some = [frame for frame in frames if len(frame)] or [context.meta]
     joined = some[0] if len(some) == 1 else pd.concat(some, ignore_index=True)
     return check_rows(joined, context.rules, context.files)
@@ -154,7 +152,7 @@ def _drop_index(frame: Any) -> Any:
 
 
 def _number_parts(frame: Any, id: str, cuts: Sequence[Any]) -> Any:
-    """Add the number of the part that every row belongs to."""
+    """Add the number of its part to every row."""
     limits = pd.Series(list(cuts)).to_numpy()
     ids = frame[id].to_numpy()
     parts = (

@@ -1,4 +1,4 @@
-"""One part of the individuals: rows of tables to checked histories, features, sensors."""
+"""Checked histories, features and sensors of one part of the individuals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Files = Mapping[str, Sequence[str]]  # Parquet files by table
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of columns by what they are, and how times are counted."""
+    """Names of columns by role, and the unit and origin of times."""
 
     id: str
     time: str = ""
@@ -48,7 +48,7 @@ class Roles:
     exposure: str | None = None
 
     def rules(self, table: str) -> RowRules:
-        """Return what every row of a table must keep."""
+        """Return the rules that every row of a table must meet."""
         if table == "events":
             times = (self.time, self.start) if self._has_start else (self.time,)
             positive = () if self.origin == INDIVIDUAL else times
@@ -70,7 +70,7 @@ class Roles:
         return [name for name in dict.fromkeys(asked) if name is not None]
 
     def read_events(self, frame: Any) -> RecurrentEvents:
-        """Read histories."""
+        """Return the histories in a table."""
         check_common(self.start)
         return RecurrentEvents.from_long(
             frame,
@@ -85,7 +85,7 @@ class Roles:
         )
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:
-        """Read sensors of some individuals; who has no rows has unknown sensors."""
+        """Return the sensors of individuals, missing for those without rows."""
         options = {"unit": self.unit, "origin": self.origin} | dict(self.sensor_options)
         names = [name for name in frame.columns if name != FILE]
         return Trajectories.from_long(frame[names], self.id, self.time, ids=ids, **options)
@@ -93,7 +93,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Individuals whose ids are in one range, ascending; those of weight zero left out."""
+    """Individuals of one range of ids, in ascending order, without weights of zero."""
 
     table: Any  # features as they come, of all
     features: Any  # of those used
@@ -110,9 +110,9 @@ class Part:
 def load_part(
     roles: Roles, files: Files, static: Any, events: Any, sensors: Any = None
 ) -> Part | None:
-    """Read the rows of one part; None where there is nobody.
+    """Return the individuals of one part; None if there are none.
 
-    An error says who breaks a rule, and in which Parquet file the rows are.
+    Errors name the individuals that break a rule and their Parquet files.
     """
     if not len(static) and not len(events) and (sensors is None or not len(sensors)):
         return None
@@ -140,7 +140,7 @@ def load_part(
 def read_histories(
     roles: Roles, files: Sequence[str], frame: Any, ids: AnyArray
 ) -> RecurrentEvents:
-    """Return the histories of individuals, all of whom must have one."""
+    """Return the histories of individuals, each of whom must have one."""
     if not len(frame):
         _check_same_ids(ids, ids[:0])
     histories: RecurrentEvents = _read(roles.read_events, frame, roles.id, files)
@@ -151,7 +151,7 @@ def read_histories(
 def read_paths(
     roles: Roles, files: Sequence[str], frame: Any, ids: AnyArray
 ) -> Trajectories:
-    """Return the sensors of individuals, unknown for those without rows."""
+    """Return the sensors of individuals, missing for those without rows."""
 
     def read(some: Any) -> Trajectories:
         return roles.read_sensors(some, ids)
@@ -163,7 +163,7 @@ def read_paths(
 def read_static(
     roles: Roles, files: Sequence[str], frame: Any
 ) -> tuple[AnyArray, Any, FloatArray]:
-    """Return ids in ascending order, the features of the same, and their weights."""
+    """Return ids in ascending order, with their features and weights."""
     ids, owner = factor(as_frame(frame[[roles.id]]).get_column(roles.id))
     repeated = np.bincount(owner, minlength=len(ids)) > 1
     if repeated.any():
@@ -183,7 +183,7 @@ def read_static(
 
 
 def read_exposure(roles: Roles, frame: Any) -> dict[Any, Any] | None:
-    """Return exposures by id, if rows of features have them."""
+    """Return exposures by id, None without such a column."""
     if roles.exposure is None or roles.exposure not in frame.columns:
         return None
     return dict(zip(frame[roles.id].tolist(), frame[roles.exposure].tolist(), strict=True))
@@ -210,7 +210,7 @@ def _read_weights(
 
 
 def _check_same_ids(static: AnyArray, events: AnyArray) -> None:
-    """Refuse individuals that only one of the tables has."""
+    """Refuse individuals that are in only one of the tables."""
     if np.array_equal(static, events):
         return
     ours, theirs = set(static.tolist()), set(events.tolist())
@@ -231,7 +231,7 @@ def _check_same_ids(static: AnyArray, events: AnyArray) -> None:
 
 
 def _read(read: Callable[[Any], Any], frame: Any, id: str, files: Sequence[str]) -> Any:
-    """Read rows, or say which file those that break a rule are from."""
+    """Return the rows as read; errors name the file of the rows that break a rule."""
     try:
         return read(frame)
     except BoostrError as error:
@@ -244,7 +244,7 @@ def _read(read: Callable[[Any], Any], frame: Any, id: str, files: Sequence[str])
 
 
 def _find_culprit(read: Callable[[Any], Any], frame: Any, id: str) -> Any:
-    """Return the rows of one individual that cannot be read, by halving their number."""
+    """Return the rows of one individual that cannot be read, found by bisection."""
     while True:
         ids = np.sort(frame[id].unique())
         if len(ids) <= 1:

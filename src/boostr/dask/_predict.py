@@ -1,4 +1,4 @@
-"""Predictions of tables in pieces, made where the pieces are and when they are needed."""
+"""Predictions for tables in pieces, computed lazily on the workers."""
 
 from __future__ import annotations
 
@@ -38,12 +38,10 @@ _FORECAST = ("expected", "probability", "lower", "upper", "next_event_median", "
 
 
 class LazyPredictor:
-    """Predictions of a fitted model on Dask DataFrames and Parquet files.
+    """Lazy predictions of a fitted model on Dask DataFrames and Parquet files.
 
-    Nothing is computed before it is asked for, with ``.compute()`` or by writing it. The
-    tables may have other columns, and individuals, than those that are needed. Where
-    tables of sensors or histories are not sorted by id, ids are looked at first, and rows
-    are moved.
+    Tables may have further columns and individuals. Those of sensors and histories that
+    are not sorted by id have their ids read first, and rows moved.
     """
 
     model_: BoostR
@@ -207,7 +205,7 @@ class LazyPredictor:
         return self.model_
 
     def _open(self, X: Any, **others: Any) -> dict[str, Table]:
-        """Look at the tables, which must have what the model needs."""
+        """Return the tables; they must have the columns that the model needs."""
         model = self._fitted()
         roles = replace(self.roles_, weight=None, exposure=None)
         tables = open_tables(roles, {"X": X, **others})
@@ -215,7 +213,7 @@ class LazyPredictor:
         return tables
 
     def _ask(self, question: Question, meta: Any, tables: Mapping[str, Table]) -> Any:
-        """Return the answers of all pieces as a Dask DataFrame with ids as its index."""
+        """Return the predictions for all pieces as a Dask DataFrame indexed by id."""
         model, roles = self._fitted(), replace(self.roles_, weight=None)
         static = tables["X"]
         files = {name: table.files for name, table in tables.items()}
@@ -233,7 +231,7 @@ class LazyPredictor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """What all pieces are asked."""
+    """Model, columns and question, the same for all pieces."""
 
     model: BoostR
     roles: Roles
@@ -243,7 +241,7 @@ class _Asked:
 
 
 def _slim(model: BoostR) -> BoostR:
-    """Return the model without what predictions do not need."""
+    """Return the model without attributes that predictions do not need."""
     slim = copy.copy(model)
     slim.out_of_fold_coefficients_ = None
     slim.n_jobs = None  # the worker says how many threads there are
@@ -251,7 +249,7 @@ def _slim(model: BoostR) -> BoostR:
 
 
 def _name_features(model: BoostR, names: Sequence[str]) -> list[str]:
-    """Return the columns that are features: those that the model knows by name, or all."""
+    """Return the feature columns: those of training, or all if these had no names."""
     known = getattr(model, "feature_names_in_", None)
     return list(names) if known is None else list(known)
 
@@ -274,14 +272,14 @@ def _check_limits(limits: Sequence[float | str], table: Table) -> None:
 
 
 def _find_divisions(table: Table) -> tuple[Any, ...] | None:
-    """Return the limits of the pieces, if those of a Dask DataFrame are known."""
+    """Return the divisions of a Dask DataFrame if they are known."""
     if table.files or not all(piece.is_known for piece in table.pieces):
         return None
     return (*(piece.low for piece in table.pieces), table.pieces[-1].high)
 
 
 def _bring_together(tables: Mapping[str, Table], roles: Roles) -> list[tuple[Any, ...]]:
-    """Cut all tables at the same ids."""
+    """Return the rows of all tables, cut at the same ids."""
     known = {name: know_ranges(table, None) for name, table in tables.items()}
     n_parts = count_parts(list(known.values()), 1)
     cuts = choose_cuts(list(known.values()), n_parts, None)
@@ -293,7 +291,7 @@ def _bring_together(tables: Mapping[str, Table], roles: Roles) -> list[tuple[Any
 
 
 def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
-    """Answer the question for the individuals of one piece."""
+    """Return the predictions for the individuals of one piece."""
     rows = dict(zip(names, frames, strict=True))
     roles, static = asked.roles, rows["X"]
     index = pd.Index(static[roles.id], name=roles.id)

@@ -1,4 +1,4 @@
-"""What a model can be asked about the individuals of one piece of a table."""
+"""Predictions for the individuals of one piece of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["AskCounts", "AskCurves", "AskForecasts", "Individuals", "Question"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Individuals:
-    """Individuals of one piece, as a model on one machine takes them."""
+    """Individuals of one piece, in the form that `BoostR` takes."""
 
     table: Any  # all columns of X but the id
     features: Any
@@ -27,7 +27,7 @@ class Individuals:
     exposure: FloatArray | None = None  # None where `X` has no column of it
 
     def add_exposure(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a model is asked with, exposures included if there are some."""
+        """Return the options of a prediction, with exposures if there are any."""
         known = {} if self.exposure is None else {"exposure": self.exposure}
         return known | dict(options)
 
@@ -38,7 +38,7 @@ Question = Callable[[BoostR, Individuals], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskCurves:
-    """Ask how many events there are until each of some times."""
+    """Predict the cumulative number of events at several times."""
 
     times: FloatArray
     options: Mapping[str, Any]
@@ -52,7 +52,7 @@ class AskCurves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskCounts:
-    """Ask for the events in a window, whose limits are numbers or columns of X."""
+    """Predict the events in a window whose limits are numbers or columns of X."""
 
     limits: Sequence[float | str]
     options: Mapping[str, Any]
@@ -72,7 +72,7 @@ class AskCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskForecasts:
-    """Ask for the events in the time ahead, given the histories."""
+    """Forecast the events in the time ahead, given the histories."""
 
     horizon: float | None
     options: Mapping[str, Any]

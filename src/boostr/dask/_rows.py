@@ -1,4 +1,4 @@
-"""Checks of single rows, made where the rows are read: before they travel."""
+"""Checks of single rows on the workers that read them, before they are moved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS: dict[str, type[BoostrError]] = {
 
 @dataclass(frozen=True, slots=True)
 class RowRules:
-    """What every row of a table must keep, whatever the other rows are."""
+    """Rules that each row of a table must meet, whatever the other rows are."""
 
     table: str  # as the caller calls it
     id: str
@@ -39,7 +39,7 @@ class RowRules:
 
 
 def check_rows(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
-    """Return the rows as they are, or say which break a rule, of whom, in which file."""
+    """Return the rows; errors name the rows that break a rule, their ids and files."""
     ids = frame[rules.id]
     _refuse(frame, rules, files, ids.isna().to_numpy(), "must have an id", "id")
     for name in rules.finite:
@@ -69,7 +69,7 @@ def check_rows(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
 
 
 def _is_number(column: Any) -> bool:
-    """Tell whether a column can be looked at here; time stamps and texts cannot."""
+    """Return whether a column can be checked here, unlike time stamps and texts."""
     return getattr(column.dtype, "kind", "O") in "biuf"
 
 
@@ -94,7 +94,7 @@ def _refuse(
 
 
 def name_files(frame: Any, files: Sequence[str]) -> str:
-    """Say which Parquet files rows are from; nothing where they are from none."""
+    """Return words for the Parquet files of rows; empty if they are from none."""
     if not files or FILE not in frame.columns:
         return ""
     numbers = sorted(set(frame[FILE].tolist()))
@@ -102,6 +102,6 @@ def name_files(frame: Any, files: Sequence[str]) -> str:
 
 
 def add_files(error: BoostrError, where: str) -> BoostrError:
-    """Return the same error with a sentence on where the rows are from."""
+    """Return the same error with a sentence on the files of the rows."""
     fact, _, hint = str(error).partition("\n\n")
     return type(error)(f"{fact} {where}" + (f"\n\n{hint}" if hint else ""))

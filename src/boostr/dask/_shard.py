@@ -1,4 +1,4 @@
-"""A part of the individuals on one worker, and the models that it follows."""
+"""A part of the individuals on one worker, with the boosting state of its models."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a model looks at the individuals."""
+    """Terms of the statistics that a model uses."""
 
     term: int | None = None  # the only one, if not all
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Shard:
-    """Statistics and bins of neighbouring individuals, and models that they follow.
+    """Statistics and bins of neighbouring individuals, with the state of each model.
 
-    The state of a model is a function of the shard and of the trees and splits so far: it
-    stays behind when the shard is sent or made again, and is then rebuilt from orders.
+    The state follows from the shard, the trees and the splits so far; it is not pickled,
+    and is rebuilt from requests.
     """
 
     index: int
@@ -63,17 +63,17 @@ class Shard:
         return Shard, parts
 
     def mark(self) -> int:
-        """Return its share of the mark of all individuals."""
+        """Return the contribution to the fingerprint of all individuals."""
         return mark_individuals(self.stats, self.features, self.first)
 
     def look(self, view: View) -> SufficientStats:
-        """Return statistics as a model sees them."""
+        """Return the statistics with the terms that a model uses."""
         return self.stats if view.term is None else self.stats.restrict(view.term)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitNode:
-    """Send the members of a node to its children; sum over one of them."""
+    """A split of a node, and the child whose sums are wanted."""
 
     node: int
     feature: int
@@ -84,10 +84,10 @@ class SplitNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """What all shards are asked to do for one model, and where they should be by then.
+    """A request to all shards for one model, numbered to detect lost state.
 
-    A light order has the news alone and ``begin`` is None. One that begins anew has all
-    trees of the model and all splits of the tree in the making.
+    Usually it has the increment only, and ``begin`` is None. A restart has all trees of
+    the model and all splits of the current tree.
     """
 
     model: str
@@ -102,7 +102,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """Sums over the members of a shard, or of several."""
+    """Sums over the individuals of one or several shards."""
 
     histogram: FloatArray | None
     losses: FloatArray  # (2,) of all individuals and of those held out
@@ -114,7 +114,7 @@ class Answer:
 
 @dataclass(slots=True, eq=False)
 class _Followed:
-    """A model as the shard knows it."""
+    """The boosting state of a model, with the last request and reply."""
 
     trainees: LocalTrainees
     number: int = -1  # of the last order
@@ -122,7 +122,7 @@ class _Followed:
 
 
 def serve(shard: Shard, order: Order) -> Answer | None:
-    """Carry out an order; None if the shard does not know what came before."""
+    """Serve a request; None if the shard lacks the earlier ones."""
     with use_worker_threads() as n_threads:
         if order.begin is not None:
             stats, features = shard.look(order.view), shard.features
@@ -166,7 +166,7 @@ def hold_out(
 ) -> FloatArray:
     """Return the mean coefficients over the models that held individuals out.
 
-    ``folds`` are the positions of those among them that each model held out.
+    ``folds`` has the positions that each model held out.
     """
     with use_worker_threads():
         stats, features = shard.look(view), shard.features
@@ -184,13 +184,13 @@ def hold_out(
 
 
 def apply(shard: Shard, function: Callable[..., Any], view: View, *rows: FloatArray) -> Any:
-    """Return what a function makes of statistics and of rows of the same individuals."""
+    """Return the result of a function of statistics and rows of the same individuals."""
     with use_worker_threads():
         return function(shard.look(view), *rows)
 
 
 def take(shard: Shard, view: View, positions: IndexArray) -> Shard:
-    """Return some of the individuals, given by their positions."""
+    """Return the individuals at given positions."""
     own = positions - shard.first
     stats, features = shard.look(view), shard.features
     return replace(

@@ -1,4 +1,4 @@
-"""From rows to statistics and bins, which stay with the workers."""
+"""Statistics and bins from rows; they stay on the workers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_TRIES = 6  # each after a loss
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """All that the statistics and bins of anybody depend on."""
+    """Plan, encoder, bins and categories that determine statistics and bins."""
 
     plan: Plan
     encoder: FeatureEncoder
@@ -58,10 +58,9 @@ def build_cohort(
     heads: Headcount,
     recipe: Recipe,
 ) -> DaskCohort:
-    """Compute statistics and bins where they will stay: one shard of neighbours a worker.
+    """Compute statistics and bins, one shard of neighbouring individuals per worker.
 
-    A shard is a pure function of the rows: where a worker is lost, it is made again by
-    another one.
+    A shard is a pure function of the rows, so another worker can rebuild a lost one.
     """
     for _ in range(_MOST_TRIES):
         cohort = _try_to_build(client, context, tasks, heads, recipe)
@@ -80,7 +79,7 @@ def _try_to_build(
     heads: Headcount,
     recipe: Recipe,
 ) -> DaskCohort | None:
-    """Compute the shards of all workers there are; None if one is lost meanwhile."""
+    """Compute the shards on all workers; None if one is lost meanwhile."""
     # The largest first: the same workers in another order make the same shards.
     workers = dict(sorted(client.nthreads().items(), key=lambda each: -each[1]))
     shared = share((*context, recipe), "recipe")
@@ -104,17 +103,16 @@ def _try_to_build(
 
 
 def _start(client: Client, shard: Any, worker: str) -> Any:
-    """Compute a shard, and all that it is made of, on one worker if that is possible."""
+    """Compute a shard, with all its inputs, on one worker if possible."""
     return client.compute(
         shard, workers=[worker], allow_other_workers=True, optimize_graph=False
     )
 
 
 def _wait(client: Client, futures: Sequence[Any], workers: set[str]) -> bool:
-    """Wait for all shards; False if a worker has gone that some of them are tied to.
+    """Wait for all shards; False if one of their workers is lost.
 
-    Dask may let tasks wait for ever for a worker of their own that was lost, even those
-    that may go elsewhere.
+    Dask may let tasks wait forever for a lost worker, even if they may run elsewhere.
     """
     pending = set(futures)
     try:
@@ -138,14 +136,14 @@ def _wait(client: Client, futures: Sequence[Any], workers: set[str]) -> bool:
 
 
 def _untie(client: Client, shards: Sequence[Any]) -> None:
-    """Let shards be made again anywhere, by workers that are not there yet, too."""
+    """Let lost shards be rebuilt on any worker, also on later ones."""
     keys = {key: None for shard in shards for key in shard.dask}
     scheduler: Any = client.scheduler
     client.sync(scheduler.set_restrictions, worker=keys)
 
 
 def _group(n_used: Sequence[int], n_threads: Sequence[int]) -> list[tuple[int, int]]:
-    """Return which parts every worker gets: neighbours, by the number of its threads."""
+    """Return the parts of every worker: neighbours, in proportion to its threads."""
     ends = np.cumsum(n_used)
     middles = ends - 0.5 * np.asarray(n_used)
     shares = np.cumsum(n_threads) / sum(n_threads)
@@ -171,7 +169,7 @@ def _compute_part(shared: tuple[Roles, Files, Recipe], *rows: Any) -> _Chunk | N
 
 
 def _join(index: int, first: int, chunks: Sequence[_Chunk | None]) -> Shard:
-    """Put the parts of one worker together."""
+    """Return the parts of one worker as a shard."""
     some = [chunk for chunk in chunks if chunk is not None]
     stats = SufficientStats(
         np.concatenate([chunk.stats.linear for chunk in some]),

@@ -29,8 +29,8 @@ N_KEPT = 4096  # values of a summary at most
 class Summary:
     """Values of one feature with their counts, in ascending order.
 
-    At least ``sum(counts[values <= x])`` and at most ``error`` more of the values that were
-    summarized are at most ``x``, for every ``x``.
+    For every ``x``, the number of summarized values up to ``x`` lies between
+    ``sum(counts[values <= x])`` and ``error`` more.
     """
 
     values: FloatArray  # (k,) different
@@ -39,17 +39,17 @@ class Summary:
 
     @classmethod
     def of(cls, values: FloatArray, n_kept: int = N_KEPT) -> Summary:
-        """Summarize values; NaN is left out."""
+        """Return the summary of values without NaN."""
         found, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         return cls(found, counts.astype(np.int64)).shorten(n_kept)
 
     @property
     def n(self) -> int:
-        """How many values were summarized."""
+        """Number of summarized values."""
         return int(self.counts.sum())
 
     def shorten(self, n_kept: int = N_KEPT) -> Summary:
-        """Return a summary of at most so many values, with a larger error if need be."""
+        """Return a summary of at most ``n_kept`` values, if needed with a larger error."""
         if len(self.values) <= n_kept:
             return self
         begins = np.cumsum(self.counts) - self.counts
@@ -64,7 +64,7 @@ class Summary:
 
     @classmethod
     def merge(cls, parts: Sequence[Summary], n_kept: int = N_KEPT) -> Summary:
-        """Summarize what several summaries have seen; errors add up."""
+        """Return the summary of several summaries; errors add up."""
         values, place = np.unique(
             np.concatenate([part.values for part in parts]), return_inverse=True
         )
@@ -73,11 +73,10 @@ class Summary:
         return cls(values, counts, sum(part.error for part in parts)).shorten(n_kept)
 
     def find_thresholds(self, max_bins: int) -> FloatArray:
-        """Return at most ``max_bins - 1`` values that lie between neighbouring values.
+        """Return at most ``max_bins - 1`` thresholds between neighbouring values.
 
-        Those that `BinMapper.from_quantiles` finds, if nothing was left out. Else the
-        individuals up to a threshold are as many as were aimed at, except for half of the
-        error and of the individuals that share the value.
+        As `BinMapper.from_quantiles` if nothing was left out; otherwise shares are off by
+        at most half of the error and of the individuals that share a value.
         """
         values = self.values
         if values.size > max_bins:
@@ -93,7 +92,7 @@ class Summary:
 def summarize_features(
     features: FloatArray, is_categorical: BoolArray, n_kept: int = N_KEPT
 ) -> list[Summary | None]:
-    """Summarize every feature of some individuals; None for categories."""
+    """Return a summary of every feature, None for categorical ones."""
     return [
         None if is_category else Summary.of(features[:, place], n_kept)
         for place, is_category in enumerate(is_categorical)
@@ -103,7 +102,7 @@ def summarize_features(
 def merge_features(
     parts: Sequence[Sequence[Summary | None]], n_kept: int = N_KEPT
 ) -> list[Summary | None]:
-    """Put together what several parts know of every feature."""
+    """Return the summaries of all features over several parts."""
     merged: list[Summary | None] = []
     for same in zip(*parts, strict=True):
         known = [summary for summary in same if summary is not None]

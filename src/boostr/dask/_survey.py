@@ -1,4 +1,4 @@
-"""What must be known of everybody before statistics: counts, ranges, quantiles, samples."""
+"""Counts, ranges, quantiles and subsamples of all individuals; computed first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Tasks = Sequence[tuple[Any, ...]]  # rows of X, events and sensors of every part
 
 @dataclass(frozen=True, slots=True)
 class Headcount:
-    """How many individuals the parts have, and how many of them are used."""
+    """Numbers of individuals, and of those with positive weight, by part."""
 
     n: tuple[int, ...]
     n_used: tuple[int, ...]
@@ -46,19 +46,19 @@ class Headcount:
 
     @property
     def firsts(self) -> list[int]:
-        """Position of every part's first individual among those used."""
+        """Position of each part's first individual among those used."""
         return [0, *np.cumsum(self.n_used).tolist()][:-1]
 
     @property
     def total(self) -> int:
-        """Number of all individuals that are used."""
+        """Number of used individuals."""
         return sum(self.n_used)
 
 
 def count_heads(
     client: Client, roles: Roles, files: Sequence[str], static: Sequence[Any]
 ) -> Headcount:
-    """Count individuals, part by part."""
+    """Return the numbers of individuals, part by part."""
     context = share((roles, files), "roles")
     found = gather(client, [delayed(_count_part)(context, rows) for rows in static])
     heads = Headcount(
@@ -90,7 +90,7 @@ def _count_part(context: tuple[Roles, Sequence[str]], static: Any) -> tuple[Any,
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every part is asked for."""
+    """Steps of the subsamples and further options, the same for all parts."""
 
     pool_step: int
     few_step: int
@@ -102,7 +102,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Totals:
-    """What is known of all individuals of a part, or of several."""
+    """Summary of all individuals of one or several parts."""
 
     extent: Extent | None  # None where nobody is used
     n_values: int  # times and values of sensors
@@ -113,7 +113,7 @@ class _Totals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sample:
-    """Some individuals as they come."""
+    """Features, events, weights and sensors of some individuals."""
 
     table: Any
     events: RecurrentEvents
@@ -123,7 +123,7 @@ class _Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Findings:
-    """The answer of one part."""
+    """The survey of one part."""
 
     totals: _Totals
     pool: _Sample | None
@@ -133,7 +133,7 @@ class _Findings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Survey:
-    """What is known of everybody, and some individuals who stand for all."""
+    """Summary and subsamples of all individuals."""
 
     extent: Extent
     encoder: FeatureEncoder
@@ -156,11 +156,10 @@ def survey(
     wants_summaries: bool,
     wants_used: bool,
 ) -> Survey:
-    """Read everything once; check it, and return what must be known of everybody.
+    """Read and check all rows once; return summary and subsamples.
 
-    ``features`` are a table without rows that has the features as columns, and the
-    parameter ``categorical_features``. Samples are those of one machine: every so-manieth
-    individual in the order of ids.
+    ``features`` are a table of features without rows and ``categorical_features``.
+    Subsamples are those of one machine: evenly spaced, in the order of ids.
     """
     has_sensors = len(tasks[0]) > 2
     few_step = max(1, heads.total // (FEW if has_sensors else POOL))
@@ -184,7 +183,7 @@ def survey(
 
 
 def _choose_categorical(meta: Any, asked: Any, with_text: frozenset[str]) -> list[bool]:
-    """Tell which features are categorical; texts may hide in columns of any type."""
+    """Return which features are categorical, also columns of any type with texts."""
     chosen = choose_categorical(meta, asked)
     if not (isinstance(asked, str) and asked == "from_dtype"):
         return chosen
@@ -227,7 +226,7 @@ def _survey_part(
 
 
 def _draw(part: Part, first: int, step: int, *, with_sensors: bool) -> _Sample | None:
-    """Return every so-manieth individual, counted over all parts."""
+    """Return every ``step``-th individual, counted over all parts."""
     rows = np.arange(-first % step, len(part), step)
     if not len(rows):
         return None
@@ -244,7 +243,7 @@ def _totals_of(found: _Findings | None) -> _Totals | None:
 
 
 def _samples_of(found: _Findings | None) -> _Findings | None:
-    """Leave out what is put together on the cluster."""
+    """Return the findings without what is merged on the cluster."""
     if found is None:
         return None
     return replace(found, totals=replace(found.totals, counts={}, summaries=[]))
@@ -272,7 +271,7 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
 
 
 def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
-    """Put together the samples of all parts, in the order of ids."""
+    """Return the survey, with the subsamples of all parts in the order of ids."""
     encoder = FeatureEncoder.from_counts(known.counts)
     assert known.extent is not None  # noqa: S101 - somebody is used
     categories = {name: one for name, one in known.categories.items() if one is not None}
@@ -299,7 +298,7 @@ def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
 def _thin(
     sample: TrainingData, extent: Extent, n_most: int, n_values: int, most_values: int
 ) -> tuple[TrainingData, int]:
-    """Leave some of a sample out where it has too many values; return the step of all."""
+    """Return the subsample, thinned if it has too many values, and its step."""
     step = find_step(extent.n, n_most, n_values, most_values)
     return sample.every(step // max(1, extent.n // n_most)), step
 

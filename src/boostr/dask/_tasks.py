@@ -1,4 +1,4 @@
-"""Work given to the cluster, the first error of which ends all of it."""
+"""Tasks on the cluster; the first error cancels all of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAN_IN = 16  # results that are put together at a time
 
 
 def find_client(client: Client | None) -> Client:
-    """Return the client that was given, or the one that is there."""
+    """Return the given client, or the current one."""
     if client is not None:
         return client
     try:
@@ -38,17 +38,17 @@ def find_client(client: Client | None) -> Client:
 
 
 def share(value: Any, name: str) -> Any:
-    """Return a value that many tasks need as one of them, so that it is sent once.
+    """Return a value needed by many tasks as a task, so that it is sent once.
 
-    It is a part of the graph, and so never lost, wherever it was used.
+    As a part of the graph it cannot be lost.
     """
     return delayed(value, name=f"boostr-{name}-{uuid4().hex}", traverse=False)
 
 
 def gather(client: Client | None, tasks: Sequence[Any]) -> list[Any]:
-    """Return the results of tasks in their order; the first error cancels the others.
+    """Return the results of tasks in order; the first error cancels the others.
 
-    Without a client they are computed wherever Dask computes by default.
+    Without a client, Dask's default scheduler computes them.
     """
     if client is None:
         return list(compute(*tasks))
@@ -64,7 +64,7 @@ def gather(client: Client | None, tasks: Sequence[Any]) -> list[Any]:
 
 
 def reduce_tree(join: Callable[[Sequence[Any]], Any], tasks: Sequence[Any]) -> Any:
-    """Return a task that puts the results of tasks together, a few neighbours at a time."""
+    """Return a task that merges the results of tasks, a few neighbours at a time."""
     level = list(tasks)
     while len(level) > 1:
         level = [

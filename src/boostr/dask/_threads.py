@@ -1,4 +1,4 @@
-"""Threads inside of workers: as many as the worker has, one piece of work at a time."""
+"""Threads of a worker: one task at a time has all of them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _KERNELS = RLock()
 
 @contextmanager
 def use_worker_threads() -> Iterator[int]:
-    """Run kernels on the threads of this worker, nobody else beside; yield their number.
+    """Run kernels on all threads of this worker; yield their number.
 
-    A worker with several threads runs several tasks at once. Each of them waits here for
-    the others, and then has all threads of the worker: never more than those, whatever the
-    number of cores and of workers on the machine. Linear algebra runs on one.
+    Tasks of a worker take turns here, so they never use more threads than it has,
+    whatever the number of cores. Linear algebra runs on one.
     """
     with (
         _KERNELS,
@@ -37,7 +36,7 @@ def use_worker_threads() -> Iterator[int]:
 
 @cache
 def _find_libraries() -> ThreadpoolController:
-    """Look for libraries of linear algebra; once, since that takes milliseconds."""
+    """Return the linear algebra libraries; cached, as it takes milliseconds."""
     return ThreadpoolController()
 
 

@@ -1,4 +1,4 @@
-"""Features, events and sensors of the same individuals brought to the same parts."""
+"""Features, events and sensors partitioned at the same ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Together", "bring_together", "has_stamps", "open_tables"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """Rows of everybody in parts that are ranges of ids, in ascending order."""
+    """Rows of all individuals in parts by ranges of ids, in ascending order."""
 
     context: tuple[Roles, Files]
     tasks: list[tuple[Any, ...]]  # rows of X, events and sensors of every part
@@ -28,7 +28,7 @@ class Together:
 
 
 def open_tables(roles: Roles, sources: Mapping[str, Any]) -> dict[str, Table]:
-    """Look at all tables that there are; refuse columns that they lack."""
+    """Return the given tables; refuse missing columns."""
     tables = {
         name: open_table(source, roles.id, name)
         for name, source in sources.items()
@@ -61,12 +61,12 @@ def open_tables(roles: Roles, sources: Mapping[str, Any]) -> dict[str, Table]:
 
 
 def has_stamps(table: Table, time: str) -> bool:
-    """Tell whether a column of times holds time stamps, not numbers or durations."""
+    """Return whether a column of times holds time stamps, not numbers or durations."""
     return getattr(table.meta[time].dtype, "kind", "O") == "M"
 
 
 def _check_origin(roles: Roles, tables: Mapping[str, Table]) -> None:
-    """Refuse time stamps from nowhere: parts would count each from its own first one."""
+    """Refuse time stamps without an origin, which would differ between parts."""
     origins = {
         "events": roles.origin,
         "sensors": roles.sensor_options.get("origin", roles.origin),
@@ -87,7 +87,7 @@ def _kind_of(ids: Any) -> str:
 
 
 def bring_together(client: Client, roles: Roles, sources: Mapping[str, Any]) -> Together:
-    """Cut all tables at the same ids, and count individuals."""
+    """Partition all tables at the same ids, and count individuals."""
     tables = open_tables(roles, sources)
     tables = {name: know_ranges(table, client) for name, table in tables.items()}
     n_threads = max(1, sum(client.nthreads().values()))
@@ -107,7 +107,7 @@ def bring_together(client: Client, roles: Roles, sources: Mapping[str, Any]) -> 
 
 
 def _narrow(table: Table, parts: Parts, roles: Roles, cuts: list[Any]) -> list[Any]:
-    """Return rows to count: files are asked for the columns alone that matter."""
+    """Return rows for counting; of files only the columns needed."""
     if parts.is_moved or not table.files:
         return parts.tasks
     names = [name for name in table.names if table.meta[name].dtype == object]

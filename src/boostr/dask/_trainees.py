@@ -1,4 +1,4 @@
-"""Individuals on many workers that follow one model in the making."""
+"""Boosting state of one model, spread over many workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Start = tuple[float, int, IndexArray]  # share, seed and features of a root
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
-    """All individuals as futures, in order, and how many there are in each."""
+    """Futures of all shards, in order, with the number of individuals in each."""
 
     client: Client
     futures: tuple[Future[Shard], ...]
@@ -37,7 +37,7 @@ class Shards:
     def host(
         cls, client: Client, futures: Sequence[Future[Shard]], counts: Sequence[int]
     ) -> Shards:
-        """Give every shard a host."""
+        """Return the shards, each with a host."""
         return cls(client, tuple(futures), tuple(counts), Hosts(client, tuple(futures)))
 
     @property
@@ -46,7 +46,7 @@ class Shards:
         return [0, *np.cumsum(self.counts).tolist()]
 
     def submit(self, function: Any, *arguments: Sequence[Any]) -> list[Future[Any]]:
-        """Start a function on every shard, with one of each argument for each."""
+        """Run a function on every shard, with one value of each argument per shard."""
         return [
             self.client.submit(function, shard, *own, pure=False)
             for shard, *own in zip(self.futures, *arguments, strict=True)
@@ -54,11 +54,10 @@ class Shards:
 
 
 class SharedTrainees:
-    """Individuals that stay on the workers: orders go out, sums over them come back.
+    """Individuals on the workers; requests go out, sums over them come back.
 
-    Shards are summed in a fixed order, a few neighbours at a time, so that two runs have
-    the same bits. A shard that does not know the model, because its worker was lost and it
-    was made again elsewhere, says so; then all shards begin anew with the trees so far.
+    Shards are summed in a fixed order, so that runs agree to the bit. If a rebuilt shard
+    lacks the model, all shards restart with the trees so far.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class SharedTrainees:
         self._slots: dict[int, int] = {}  # of the features in histograms
 
     def start(self, share: float, seed: int) -> None:
-        """Begin a tree on a share of those that are trained on."""
+        """Set the share and seed of the individuals that the next tree is grown on."""
         self._next_share = share, seed
 
     def root(self, features: IndexArray) -> FloatArray:
@@ -97,7 +96,7 @@ class SharedTrainees:
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
-        """Split a node; sum over its smaller child, the sibling is the difference."""
+        """Split a node; sum over the smaller child and subtract for its sibling."""
         parent = self._histograms.pop(node)
         counts = parent[self._slots[feature], :, -1]
         side = int(2.0 * counts[goes_left].sum() > counts.sum())
@@ -110,7 +109,7 @@ class SharedTrainees:
         return pair
 
     def add(self, tree: Tree) -> tuple[float, float]:
-        """Add a tree; where the next one begins like this one, ask for its root as well."""
+        """Add a tree; request the next root as well if it begins like this one."""
         self._trees.append(tree)
         self._splits = []
         if self._start is not None and (self._start[0] < 1.0 or not self._is_guessing):
@@ -120,7 +119,7 @@ class SharedTrainees:
         return float(answer.losses[0]), float(answer.losses[1])
 
     def keep(self) -> None:
-        """Do nothing: the coefficients of any number of trees can be had later."""
+        """Do nothing: the coefficients for any number of trees can be computed later."""
 
     def forget(self) -> None:
         """Let the workers drop the model."""
@@ -138,7 +137,7 @@ class SharedTrainees:
         start: Start | None = None,
         splits: tuple[SplitNode, ...] = (),
     ) -> Answer:
-        """Order something new; where it cannot be understood, order all there is so far."""
+        """Send the increment; if a worker lost its state, resend everything."""
         self._number += 1
         order = replace(self._first_order, number=self._number)
         answer = None
@@ -159,7 +158,7 @@ class SharedTrainees:
         return answer
 
     def _send(self, order: Order, held_out: IndexArray | None = None) -> Answer | None:
-        """Send an order to all shards; those that begin anew get their held-out part."""
+        """Send a request to all shards; with ``held_out`` they restart."""
         begins = None
         if held_out is not None:
             ends = np.searchsorted(held_out, self._shards.firsts)

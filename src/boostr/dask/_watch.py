@@ -1,4 +1,4 @@
-"""Workers that run out of memory: told while they pause, and when they ended for it."""
+"""Warnings of workers that run out of memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MORE_MEMORY = (
 
 @contextmanager
 def watch_workers(client: Client) -> Iterator[None]:
-    """Log which workers pause for lack of memory; turn Dask's error about ended ones."""
+    """Log workers that pause for lack of memory; explain errors of killed ones."""
     is_done = Event()
     # Beside the work: whatever waits for a worker need not know about this.
     Thread(target=_look, args=(client, is_done), name="boostr-watch", daemon=True).start()
@@ -45,7 +45,7 @@ def watch_workers(client: Client) -> Iterator[None]:
 
 
 def _look(client: Client, is_done: Event) -> None:
-    """Log every worker that has paused, once for each time, until all is done."""
+    """Log every paused worker, once per pause, until the work is done."""
     known: set[str] = set()
     while not is_done.wait(_GLANCE):
         try:

@@ -364,7 +364,7 @@ default="constant"
         checkpoint: str | os.PathLike[str] | None,
         exposure: ExposedWindows | None = None,
     ) -> Self:
-        """Learn the trees on time that may count by what was known of frailties."""
+        """Fit the trees, optionally on frailty-weighted exposure."""
         earlier = EarlierTrees.take(self)
         has_sensors = Z is not None or isinstance(X, Panel)
         forget(self)
@@ -395,7 +395,7 @@ default="constant"
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Say what data the estimator takes, for scikit-learn."""
+        """Return the tags that describe the accepted data to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -421,7 +421,7 @@ default="constant"
 
 
 def _expose(y: Any, exposure: Any) -> RecurrentEvents | ScannedEvents:
-    """Return histories, in memory or in files, with exposures."""
+    """Attach exposures to histories, in memory or in files."""
     if isinstance(y, ScannedEvents):
         return y.with_exposure(exposure)
     return check_target(y).with_exposure(exposure)

@@ -1,4 +1,4 @@
-"""The common course of time, where sensors that all share explain a part of it."""
+"""The common course of time, where sensors shared by all individuals explain part of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXPONENTS = (0.1, 3.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Course:
-    """What all individuals see at the middle of cells of time."""
+    """Values that all individuals share at the middle of cells of time."""
 
     edges: FloatArray  # (n_cells + 1,)
     columns: FloatArray  # (n_cells, n_columns); numbers, or zeros and ones of categories
@@ -34,12 +34,10 @@ class _Course:
 
 
 def leave_to_sensors(clock: Clock, pool: TrainingData, few: TrainingData) -> Clock:
-    """Return a clock that leaves to the sensors what changes for all at once.
+    """Return a clock without the changes that shared sensors explain.
 
-    A clock that follows the events of all takes a season for the course of time: sensors
-    that show the same to all at any time could explain nothing then, and forecasts would
-    not know the next season. Where there are such sensors the clock is a power law of time,
-    with the exponent of a Poisson regression on log time and on them.
+    With such sensors it is a power law of time (exponent by Poisson regression): a clock
+    that follows all events would absorb a season, and forecasts would miss the next one.
     """
     course = _find_course(few)
     if course is None or not isinstance(clock, OperationalClock):
@@ -51,7 +49,7 @@ def leave_to_sensors(clock: Clock, pool: TrainingData, few: TrainingData) -> Clo
 
 
 def _find_course(data: TrainingData) -> _Course | None:
-    """Return the sensors that change in time and show the same to all at any time."""
+    """Return the sensors that vary in time and are the same for all individuals."""
     if data.sensors is None or len(data) < 2:
         return None
     data = data.sample(_N_COMPARED)
@@ -74,13 +72,13 @@ def _find_course(data: TrainingData) -> _Course | None:
 
 
 def _is_same(low: FloatArray, high: FloatArray, is_common: FloatArray) -> bool:
-    """Tell whether a sensor is the same for all where several know it, but not always."""
+    """Return whether a varying sensor is the same for all individuals that have it."""
     same = low[is_common]
     return bool(same.size and np.all(same == high[is_common]) and np.ptp(same) > 0.0)
 
 
 def _write_columns(values: FloatArray, categories: tuple[object, ...] | None) -> FloatArray:
-    """Return one column per category; or a number and its square, in standard units."""
+    """Return one column per category, or a standardized number and its square."""
     if categories is not None:
         return (values[:, None] == np.arange(len(categories))).astype(np.float64)
     scaled = np.nan_to_num((values - np.nanmean(values)) / np.nanstd(values))
@@ -88,7 +86,7 @@ def _write_columns(values: FloatArray, categories: tuple[object, ...] | None) ->
 
 
 def _fit_exponent(course: _Course, data: TrainingData, origin: float) -> float | None:
-    """Return the exponent of time beside what the sensors explain; None without events."""
+    """Return the exponent of time given the sensors; None without events."""
     pooled = PooledHistories(data.events, data.weights, origin)
     edges = course.edges - origin
     costs, exposure = pooled.count(edges)[1], pooled.exposure(edges)
@@ -102,7 +100,7 @@ def _fit_exponent(course: _Course, data: TrainingData, origin: float) -> float |
 
 
 def _regress(columns: FloatArray, counts: FloatArray, exposure: FloatArray) -> FloatArray:
-    """Return the coefficients of a Poisson regression, for shares of all events."""
+    """Return the coefficients of a Poisson regression on shares of all events."""
     counts, exposure = counts / counts.sum(), exposure / exposure.sum()
     penalty = np.diag([0.0, *np.full(columns.shape[1] - 1, _PENALTY)])
     coefficients = np.zeros(columns.shape[1])

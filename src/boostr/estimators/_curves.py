@@ -65,7 +65,7 @@ def use_threads(n_jobs: int | None) -> Iterator[int]:
 
 
 class CurvePredictor(BaseEstimator):  # type: ignore[misc]
-    """Curves of individuals from a fitted ensemble: cumulative, rates, counts, score."""
+    """Cumulative curves, rates, counts and score from a fitted ensemble."""
 
     ensemble_: Ensemble
     clock_: Clock
@@ -372,7 +372,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         *,
         hold_last: bool,
     ) -> Curves:
-        """Return curves; sensors must reach to all times unless their last values hold."""
+        """Return curves; sensors must cover all times unless their last values hold."""
         until = times.max(initial=0.0)
         features, sensors = self._check_input(X, Z, until=until)
         if sensors is not None and not hold_last:
@@ -390,7 +390,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return expose(curves, exposure, self.clock_)
 
     def _read_exposure(self, X: Any, given: Any, n: int) -> Exposure | None:
-        """Return the exposures of individuals without histories, None for 1 each."""
+        """Return the exposures of individuals without histories; None means 1 each."""
         exposure = read_new_exposure(given, n, find_labels(X))
         if exposure is not None and not had_exposure(self):
             refuse_exposure()
@@ -399,7 +399,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     def _check_input(
         self, X: Any, Z: Sensors | None, y: object = None, until: Any = None
     ) -> tuple[FloatArray, Trajectories | None]:
-        """Return features as numbers and sensors as in training, up to a time if shared."""
+        """Return encoded features and sensors; shared sensors end at a given time."""
         check_is_fitted(self)
         events = y if isinstance(y, RecurrentEvents) else None
         if isinstance(Z, SharedSensors) and events is None:
@@ -435,7 +435,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
     def _coefficients(
         self, features: FloatArray, ensemble: Ensemble | None = None
     ) -> FloatArray:
-        """Return the coefficients of individuals by the model, or by a part of it."""
+        """Return the coefficients of individuals by the model or a part of it."""
         ensemble = self.ensemble_ if ensemble is None else ensemble
         with use_threads(self.n_jobs) as n_threads:
             return ensemble.coefficients(features, n_threads)

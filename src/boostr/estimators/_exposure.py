@@ -1,4 +1,4 @@
-"""Labels of individuals that exposures of new ones are matched with."""
+"""Labels by which the exposures of new individuals are matched."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ __all__ = ["find_labels"]
 
 
 def find_labels(X: Any) -> Any:
-    """Return the labels of rows that a table from pandas has, None for other features."""
+    """Return the pandas row labels, None for other features."""
     index = getattr(X.X if isinstance(X, Panel) else X, "index", None)
     return None if callable(index) else index

@@ -1,4 +1,4 @@
-"""What must be known of everybody before the statistics of anybody."""
+"""Counts, last follow-up and sensor ranges over all individuals; computed first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Ranges = tuple[FloatArray, FloatArray]  # (n_sensors,) each, NaN for one that is
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extent:
-    """How far events and sensors of some individuals reach; joined, of all of them."""
+    """Counts, first and last times, and sensor ranges; `join` combines two groups."""
 
     n: int
     n_events: int
@@ -63,7 +63,7 @@ class Extent:
         *,
         wants_ranges: bool = True,
     ) -> Extent:
-        """Look at individuals and, if that is wanted, at the ranges of their sensors.
+        """Return the summary of some individuals, with sensor ranges if wanted.
 
         Features tell individuals without ids apart.
         """
@@ -86,7 +86,7 @@ class Extent:
         )
 
     def join(self, other: Extent) -> Extent:
-        """Return the extent of both."""
+        """Return the summary of both groups of individuals."""
         ranges = self.ranges
         if ranges is not None and other.ranges is not None:
             ranges = (
@@ -108,7 +108,7 @@ class Extent:
         )
 
     def check(self, clock: str) -> None:
-        """Refuse data beyond reckoning, and warn of those that may not be meant so."""
+        """Refuse values too large or small to compute with; warn of suspicious times."""
         self.magnitudes.check()
         self.leverage.warn()
         if self.has_dates:
@@ -149,7 +149,7 @@ class Extent:
 
 
 def _name_likely(start: float, stop: float) -> str | None:
-    """Say what times may be that lie between the years 1980 and 2100."""
+    """Return the unit that times between the years 1980 and 2100 may be in."""
     for name, first, unit in _LIKELY:
         low, high = ((year - first) * unit for year in _YEARS)
         if low <= start and stop <= high:

@@ -38,13 +38,10 @@ _MOST_RARE = 1_000  # categories of a column that are remembered without being l
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureEncoder(KnownColumns):
-    """Which columns are categorical, and the categories that training has seen.
+    """Categorical columns and the categories learned in training.
 
-    A category's code is its place in the sorted list; one that training has not seen, or
-    in one individual only, becomes NaN and goes the way of missing values. So do all but
-    the 254 most frequent ones: to group them by their events, a model would have to look
-    at the individuals it is validated on. ``rare`` lists those that training has seen and
-    not learned; None for numbers, or where there are too many to list.
+    Codes are positions in the sorted list. Categories unseen, in one individual only or
+    beyond the 254 most frequent become NaN; ``rare`` lists those seen but not learned.
     """
 
     rare: tuple[list[Any] | None, ...] = ()  # empty in early model files
@@ -57,7 +54,7 @@ class FeatureEncoder(KnownColumns):
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, Counter[Any] | None]) -> FeatureEncoder:
-        """Choose categories by the numbers of individuals that have them."""
+        """Return the encoder of the most frequent categories, given their counts."""
         categories = tuple(
             None if known is None else _list_categories(known) for known in counts.values()
         )
@@ -88,9 +85,9 @@ class FeatureEncoder(KnownColumns):
         return out
 
     def name_unlearned(self, X: Any, codes: FloatArray) -> dict[tuple[int, int], str]:
-        """Return words for categories that are given but have no code, by row and column.
+        """Return the names of given categories without a code, by row and column.
 
-        ``codes`` is what `transform` has made of the table.
+        ``codes`` is the result of `transform` on the table.
         """
         if not self.is_categorical.any():
             return {}
@@ -112,7 +109,7 @@ class FeatureEncoder(KnownColumns):
 
 
 def choose_categorical(X: Any, asked: Any) -> list[bool]:
-    """Tell which columns of a table or array are categorical."""
+    """Return which columns of a table or array are categorical."""
     names = tuple(map(str, X.columns)) if is_frame(X) else _name_columns(X)
     return _choose_categorical(X, names, asked)
 
@@ -130,7 +127,7 @@ def count_categories(
 
 
 def trim_counts(counts: Counter[Any]) -> Counter[Any]:
-    """Return the most frequent categories, far more than are learned."""
+    """Return the most frequent categories, many more than are learned."""
     return Counter(dict(counts.most_common(_MOST_COUNTED)))
 
 
@@ -139,7 +136,7 @@ def _name_columns(X: AnyArray) -> tuple[str, ...]:
 
 
 def _split_columns(X: Any) -> dict[str, AnyArray]:
-    """Return the columns by name; an array's are called x0, x1, ..."""
+    """Return the columns by name; those of an array are x0, x1, ..."""
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
         if frame.shape[0] == 0:
@@ -222,7 +219,7 @@ def _list_categories(counts: Counter[Any]) -> list[Any]:
 
 
 def _list_rare(counts: Counter[Any], learned: Sequence[Any]) -> list[Any] | None:
-    """Return the categories that are seen and not learned, None if they are many."""
+    """Return the categories that are seen but not learned; None if there are many."""
     rare = counts.keys() - set(learned)
     return sort_categories(rare) if len(rare) <= _MOST_RARE else None
 

@@ -1,4 +1,4 @@
-"""The end of a fit: the level of rates, and all that forecasts need to know."""
+"""The end of a fit: the level of rates, and the law that forecasts follow."""
 
 from __future__ import annotations
 
@@ -33,18 +33,10 @@ _MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
 def finish_fit(
     model: Any, data: TrainingData, theta: FloatArray | None, everybody: FloatArray | None
 ) -> None:
-    """Put the level of rates right, and learn how forecasts follow from histories.
+    """Correct the level of rates and fit the forecast law, in place.
 
-    Parameters
-    ----------
-    model : BoostR
-        A model whose trees are there.
-    data : TrainingData
-        Individuals that stand for all.
-    theta : (n, n_terms) float64 or None
-        Their out-of-fold coefficients, where there was validation.
-    everybody : (n, n_terms) float64 or None
-        The same of all training individuals, where they are kept.
+    ``theta`` are the out-of-fold coefficients of ``data``, a subsample; ``everybody``
+    those of all training individuals. Both are None without validation.
     """
     model.ensemble_, level = fit_link(model.ensemble_, data, theta, vars(model))
     model.out_of_fold_coefficients_ = None if everybody is None else level * everybody
@@ -67,7 +59,7 @@ def finish_fit(
 def _learn_law(
     model: Any, seen: Seen, data: TrainingData, theta: FloatArray | None
 ) -> ForecastLaw:
-    """Learn own history, pace, recent level and common errors, one after the other."""
+    """Fit frailty, pace, recent level and common errors, in this order."""
     events, weights = seen.data.events, seen.data.weights
     paced, variance = seen.find_pace()
     seen = Seen.of(model, data, theta, paced)
@@ -89,7 +81,7 @@ def _learn_law(
 
 
 def _cut_last_part(seen: Seen) -> Ahead:
-    """Cut off the last part of all histories."""
+    """Return all histories without their last part."""
     events, costs = seen.data.events, seen.costs
     now = events.end - _LAST_PART * (events.end - events.start)
     before, rows = clip(events, np.full(len(events), -np.inf), now)

@@ -1,4 +1,4 @@
-"""The models of the folds, one by one: how far they disagree."""
+"""Curves of the models of single folds, whose spread gives a variance."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
 class FoldCurves:
     """Curves of individuals by the averaged model and by the model of every fold.
 
-    The models of ``k`` folds are those of a jackknife that leaves out a share of the
-    individuals: the variance of their average is about ``k - 1`` times the mean squared
-    distance from it.
+    The folds are a jackknife: the variance of the average of ``k`` folds is about ``k -
+    1`` times the mean squared distance from it.
     """
 
     def __init__(
@@ -59,14 +58,14 @@ class FoldCurves:
         sensors: Trajectories | None,
         exposure: Exposure | None,
     ) -> FoldCurves:
-        """Return curves of other coefficients along other sensors, at the same pace."""
+        """Return curves for other coefficients and sensors, at the same pace."""
         return FoldCurves(
             self._model, self._features, sensors, theta, self._paced, exposure
         )
 
     @cached_property
     def _folds(self) -> list[UnitCurves]:
-        """Straight sums of the trees: a single fold need not be monotone."""
+        """Plain sums of the trees of each fold, which need not be monotone."""
         ensemble = self._model.ensemble_.on_clock(self.clock)
         return [
             expose(
@@ -83,7 +82,7 @@ class FoldCurves:
 
     @cached_property
     def _table(self) -> FloatArray:
-        """Paced curves where stretches begin."""
+        """Paced curves at the starts of stretches."""
         assert self._paced is not None  # noqa: S101 - nobody else asks
         return self._paced.table(self.average.values)
 
@@ -102,26 +101,26 @@ class FoldCurves:
     def expect_by_fold(
         self, rows: PositionArray, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
-        """Return the same by the model of every fold, (n_folds, k)."""
+        """Return the expected numbers by the model of every fold, (n_folds, k)."""
         return np.stack([expect(rows, start, stop) for expect in self.by_fold()])
 
     def by_fold(self) -> list[Expect]:
-        """Return how every fold expects events."""
+        """Return one function of expected numbers per fold."""
         return [partial(_expect, fold, self.clock) for fold in self._folds]
 
     def by_clock(self) -> list[Expect]:
-        """Return how the model expects events on clocks of other individuals."""
+        """Return functions of expected numbers on the jackknife clocks."""
         return [
             partial(_expect, expose(self.unit, self.exposure, clock), clock)
             for clock in self._model.clock_variants_
         ]
 
     def variance(self, by_fold: FloatArray) -> FloatArray:
-        """Return the variance of averages over the folds; 0 with a single model."""
+        """Return the variance of averages over the folds; 0 for a single model."""
         return np.asarray(self._n_left_out * np.var(by_fold, axis=0))
 
     def shared_variance(self, by_fold: FloatArray, by_clock: FloatArray) -> float:
-        """Return the variance of a figure that errors of trees and of the clock make."""
+        """Return the variance of a figure due to errors of the trees and of the clock."""
         trees = jackknife_variance(by_fold, self._n_left_out + 1)
         if not by_clock.size:
             return trees
@@ -129,12 +128,10 @@ class FoldCurves:
 
 
 def jackknife_variance(without: FloatArray, n_groups: int) -> float:
-    """Return the variance of a figure from what it is without each of ``k`` groups.
+    """Return the variance of a figure from its values without each of ``k`` groups.
 
-    That is ``k - 1`` times their mean squared distance from their mean. It rests on ``k``
-    groups and may be too low by chance, so errors in its units are wider than normal: they
-    are about Student variables with ``k - 1`` degrees of freedom, whose variance
-    ``(k - 1) / (k - 3)`` comes in as a factor, 3 where there are four groups or fewer.
+    ``k - 1`` times their variance, times that of Student's t with ``k - 1`` degrees of
+    freedom (3 for four groups or fewer), as few groups may agree by chance.
     """
     freedom = n_groups - 1
     factor = freedom / (freedom - 2) if freedom > 3 else 3.0

@@ -1,4 +1,4 @@
-"""Forecasts of individuals with a history: how many events, when the next, how sure."""
+"""Forecasts for individuals with a history: number of events, next event, intervals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ROUNDING = 1e-9  # of a length that is the difference of two times
 
 
 class Forecaster(FuturePredictor):
-    """Forecasts from a fitted ensemble and what individuals did so far."""
+    """Forecasts from a fitted ensemble and the history of each individual."""
 
     def forecast(  # noqa: PLR0913 - all but the first six are by name
         self,
@@ -215,7 +215,7 @@ class Forecaster(FuturePredictor):
         n_paths: int,
         random_state: Any,
     ) -> tuple[Counts, Counts]:
-        """Return counts of events, and of units of cost, from now on to a stop."""
+        """Return counts of events, and of units of cost, from now to a stop."""
         if not callable(present.sensors):
             expected = outlook.expect(stop)
             return (
@@ -298,7 +298,7 @@ class Forecaster(FuturePredictor):
         return make_group_table(X, name, groups, totals)
 
     def _warn_of_long_horizon(self, present: Present, stop: FloatArray) -> None:
-        """Warn where sensors that follow from events are drawn beyond all experience."""
+        """Warn if event sensors are simulated beyond the longest training follow-up."""
         longest = (1.0 + _ROUNDING) * self.horizon_
         if callable(present.sensors) and np.any(stop - present.now > longest):
             warnings.warn(

@@ -18,7 +18,7 @@ __all__ = ["make_band"]
 def make_band(
     outlook: Outlook, present: Present, times: FloatArray, level: float, of: str
 ) -> CurveBand:
-    """Return expected numbers and their bands, time after time."""
+    """Return expected numbers and their bands at each time."""
     histories = outlook.histories()
     columns = [_band_at(outlook, present, histories, time, level, of) for time in times]
     expected, lower, upper = (
@@ -55,7 +55,7 @@ def _band_at(
 
 
 def _cost_so_far(present: Present, time: float) -> FloatArray:
-    """Return what has been counted up to a time, or up to now."""
+    """Return the events or costs counted up to a time, at most up to now."""
     events: RecurrentEvents = present.events
     is_past = events.times <= time
     owner = present.rows[events.event_owner[is_past]]

@@ -1,4 +1,4 @@
-"""Checks of what forecasts are asked for."""
+"""Checks of the arguments of forecasts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def check_level(level: Any) -> None:
-    """Refuse a probability of intervals that is none."""
+    """Refuse interval levels outside (0, 1)."""
     if not _is_share(level):
         raise InvalidParameterError(
             f"`level` must be a number above 0 and below 1, but it is {level!r}.\n\n"
@@ -37,7 +37,7 @@ def check_level(level: Any) -> None:
 
 
 def check_share(share: Any) -> float:
-    """Return a probability of a quantile."""
+    """Return the probability of a quantile, checked."""
     if not _is_share(share):
         raise InvalidParameterError(
             f"`quantiles` must be numbers above 0 and below 1, but there is {share!r}."
@@ -56,7 +56,7 @@ def check_whole(value: Any, name: str) -> int:
 
 
 def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
-    """Return the level of the frailty model whose intervals are to be given."""
+    """Return the level at which the frailty model gives the wanted intervals."""
     if isinstance(intervals, str) and intervals == "frailty":
         return level
     if isinstance(intervals, ForecastCalibration):
@@ -85,7 +85,7 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
 
 
 def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> FloatArray:
-    """Return how long is forecast for each individual: a length, or up to a date."""
+    """Return the length of the forecast per individual, from a length or a date."""
     is_number = np.asarray(horizon).dtype.kind in "fiu"
     if is_number or y is None:
         lengths = check_spread(horizon, n, "horizon")
@@ -110,7 +110,7 @@ def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> F
 def check_calibration(
     intervals: Any, lengths: FloatArray, sensors: Any, *, own_history: bool
 ) -> None:
-    """Refuse to calibrate forecasts by forecasts of another kind."""
+    """Refuse a calibration made from forecasts of another kind."""
     if isinstance(intervals, str) and intervals == "frailty":
         return
     if callable(sensors):
@@ -135,7 +135,7 @@ def check_calibration(
 
 
 def refuse_function() -> NoReturn:
-    """Refuse to calibrate where futures are drawn."""
+    """Refuse to calibrate forecasts that are simulated."""
     raise InvalidParameterError(
         "Conformal intervals need sensors as Trajectories, but `Z` is a function.\n\n"
         "Hint: intervals='frailty' are those of drawn futures."

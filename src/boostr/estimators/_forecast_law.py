@@ -1,4 +1,4 @@
-"""All that forecasts know beside the trees: own history, pace, level, common errors."""
+"""The law of forecasts beside the trees: frailty, pace, level and common errors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MOST_VARIABLE = 1.0  # relative variance of a total
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shock:
-    """Errors of totals that all individuals share, as forecasts from earlier dates had.
+    """Errors of totals that all individuals share, from forecasts at earlier dates.
 
-    ``errors`` are logarithms of what came over what was forecast for the time ``lead``,
-    and ``noise`` the part of their squares that is chance of single individuals.
+    ``errors`` are log ratios of observed to forecast totals over ``lead``; ``noise`` is
+    the part of their squares due to the chance of single individuals.
     """
 
     lead: float
@@ -34,10 +34,8 @@ class Shock:
     def variance(self, length: FloatArray) -> FloatArray:
         """Return the relative variance of totals over a time ahead.
 
-        Levels wander: the variance grows with the time, more slowly after some leads. A few
-        dates may be lucky, so the usual error counts as some more, and errors are wider
-        than normal ones: they are about Student variables, whose variance comes in as a
-        factor.
+        It grows with the time as levels wander, more slowly after some leads. A usual
+        error counts as two more dates; a Student factor allows for their small number.
         """
         excess = np.maximum(self.errors**2 - self.noise, 0.0)
         freedom = _USUAL_FREEDOM + len(excess)
@@ -52,7 +50,7 @@ class Shock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForecastLaw:
-    """How the time ahead follows from predictions and histories."""
+    """Frailty, pace, level and shock with which predictions become forecasts."""
 
     frailty: FrailtyLaw
     paced: PacedClock | None = None  # None: the clock of the predictions
@@ -60,12 +58,12 @@ class ForecastLaw:
     shock: Shock | None = None  # None: what folds and clocks disagree about
 
     def of_strangers(self) -> ForecastLaw:
-        """Return the law of individuals without a history: that of plain predictions."""
+        """Return the law for individuals without a history: plain predictions."""
         return replace(self, paced=None, level=1.0)
 
 
 def law_of(model: Any) -> ForecastLaw:
-    """Return the law of a fitted model; the first model files have drifting frailties."""
+    """Return the law of a fitted model; frailties drift in the first model files."""
     law: ForecastLaw | None = getattr(model, "forecast_law_", None)
     if law is not None:
         return law

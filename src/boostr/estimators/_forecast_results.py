@@ -1,4 +1,4 @@
-"""What forecasts return beside tables."""
+"""Results of forecasts other than tables."""
 
 from __future__ import annotations
 

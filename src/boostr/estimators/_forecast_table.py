@@ -23,7 +23,7 @@ _LONGEST_WAIT = 1000.0  # times the longest follow-up: later dates may not be da
 
 
 def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
-    """Return one row per individual, sorted by risk, in the library that `X` is from."""
+    """Return one row per individual, sorted by risk, in the table library of `X`."""
     order = np.argsort(-columns["expected"], kind="stable")
     ids = present.ids[order]
     table: dict[str, Any] = {
@@ -39,7 +39,7 @@ def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArr
 
 
 def _next_moments(present: Present, waits: FloatArray) -> AnyArray | None:
-    """Return the dates of next events, where histories have dates; none if infinite."""
+    """Return the dates of next events, missing if infinite; None without dates."""
     target = present.target
     if target is None or find_origins(target) is None:
         return None
@@ -51,7 +51,7 @@ def _next_moments(present: Present, waits: FloatArray) -> AnyArray | None:
 
 
 def _moments(present: Present) -> AnyArray:
-    """Return the presents, as time stamps where histories have them."""
+    """Return the present of each individual, as time stamps if histories have them."""
     target = present.target
     if target is None:
         return present.now
@@ -66,7 +66,7 @@ def _backend(X: Any) -> str | None:
 
 
 def read_labels(X: Any, by: Any) -> AnyArray:
-    """Return one label per individual: a column of the features, or as given."""
+    """Return one label per individual, from a column of the features or as given."""
     table = X.X if isinstance(X, Panel) else X
     if isinstance(by, str):
         frame = nw.from_native(table, eager_only=True, pass_through=True)
@@ -91,7 +91,7 @@ def read_labels(X: Any, by: Any) -> AnyArray:
 def make_group_table(
     X: Any, name: str, groups: AnyArray, totals: Sequence[FleetForecast]
 ) -> Any:
-    """Return one row per group, the highest expected number first."""
+    """Return one row per group, highest expected number first."""
     order = np.argsort([-total.expected for total in totals], kind="stable")
     table: dict[str, Any] = {name: groups[order].tolist()}
     for field in ("n_individuals", "expected", "lower", "upper"):

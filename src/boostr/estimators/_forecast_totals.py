@@ -15,7 +15,7 @@ __all__ = ["sum_counts"]
 def sum_counts(
     outlook: Outlook, counts: Counts, stop: FloatArray, level: float, rows: PositionArray
 ) -> FleetForecast:
-    """Return the total of some individuals: what they do not share averages out."""
+    """Return the total of some individuals; only their shared errors do not average out."""
     unit, mean = outlook.costs.unit, counts.mean[rows]
     total = float(mean.sum())
     excess = float(counts.dispersion[rows] @ mean**2) + outlook.shared_variance(

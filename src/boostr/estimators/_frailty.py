@@ -1,4 +1,4 @@
-"""Frailties of the training individuals, from predictions by models that left them out."""
+"""Frailties of the training individuals, from out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _MOST_VARIABLE = 10.0  # relative variance of a prediction beyond which it says 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What an event costs: mean and mean square; both 1 where events are counted.
+    """Mean and mean square of the cost of an event; both 1 if events are counted.
 
-    Costs over ``unit`` have a variance as large as their mean, as counts have, if the
-    costs of events are independent of each other and of when they happen.
+    In multiples of ``unit``, totals have a variance equal to their mean, as counts have,
+    if costs are independent of each other and of the event times.
     """
 
     mean: float
@@ -64,14 +64,13 @@ class Costs:
 
     @property
     def unit(self) -> float:
-        """Cost that counts as one event where variances matter."""
+        """Cost that counts as one event in variances."""
         return self.square / self.mean
 
     def interval(self, counts: Counts, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return intervals of totals whose numbers of units are counts.
+        """Return intervals of totals from counts of cost units.
 
-        Totals of costs need not be whole units: every number of units stands for all that
-        are rounded to it.
+        Totals need not be whole units, so each number covers all totals rounded to it.
         """
         lower, upper = counts.interval(level)
         if self.mean == self.square == 1.0:  # events are counted, or all cost 1
@@ -83,7 +82,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Some training individuals, and curves of models that left them out."""
+    """Some training individuals with their out-of-fold curves."""
 
     data: TrainingData
     theta: FloatArray | None  # of models that left them out
@@ -98,7 +97,7 @@ class Seen:
         theta: FloatArray | None,
         paced: PacedClock | None = None,
     ) -> Seen:
-        """Look at those that were left out by a model, or at all, but not at too many."""
+        """Return a subsample of those with out-of-fold coefficients, or of all."""
         if theta is None:
             known = some_of(np.arange(len(data)))
         else:
@@ -114,13 +113,13 @@ class Seen:
         theta: FloatArray | None,
         paced: PacedClock | None = None,
     ) -> Seen:
-        """Look at all individuals that are given."""
+        """Return all given individuals."""
         exposure = data.events.exposure
         curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
         return cls(data, theta, Costs.of(data.events), curves)
 
     def find_pace(self, *, falls: bool = True) -> tuple[PacedClock, float]:
-        """Return the pace of their events, and the variance of permanent frailties."""
+        """Return the pace of their events and the variance of permanent frailties."""
         return fit_pace(
             self.curves.clock,
             self.curves.average.values_at,
@@ -133,11 +132,11 @@ class Seen:
 
     @property
     def amounts(self) -> FloatArray:
-        """Costs of the events in units that make them counts."""
+        """Costs of the events in units in which they vary as counts do."""
         return self.data.events.costs / self.costs.unit
 
     def histories(self, cell: float) -> Histories:
-        """Return what they did beside what was expected of them, in pieces."""
+        """Return observed and expected events of each individual, in pieces of time."""
         events = self.data.events
         rows = np.arange(len(events))
         return sum_histories(
@@ -146,12 +145,12 @@ class Seen:
 
 
 def find_cell(events: RecurrentEvents) -> float:
-    """Return the length of pieces in which fading is counted when it is fitted."""
+    """Return the length of the pieces in which the fading of frailty is fitted."""
     return float(events.window_stop.max() - events.window_start.min()) / N_CELLS
 
 
 def some_of(known: PositionArray) -> PositionArray:
-    """Return those of the individuals that frailties are fitted to and scores are of."""
+    """Return the subsample of individuals used for frailties and scores."""
     return known[:: max(-(-len(known) // _MOST), 1)]
 
 
@@ -164,9 +163,9 @@ def score_halves(
     law: ForecastLaw,
     costs: Costs,
 ) -> FloatArray:
-    """Score forecasts made at half of each follow-up for the rest of it, sorted.
+    """Return sorted scores of forecasts from the middle of each follow-up to its end.
 
-    What sensors showed after that is not looked at, as in forecasts.
+    Sensor values after the middle are not used, as in forecasts.
     """
     middle = 0.5 * (events.start + events.end)
     if sensors is not None:
@@ -184,10 +183,10 @@ def sum_histories(
     cell: float,
     costs: Costs,
 ) -> Histories:
-    """Return events and expectations of individuals ``rows`` among all, in pieces.
+    """Return observed and expected events of individuals ``rows``, in pieces of time.
 
-    ``entry`` has one time for each of all; those without events or windows have an empty
-    history.
+    ``entry`` has one time for each of all individuals; those without events or windows
+    have an empty history.
     """
     owner = rows[owners_of(events.window_offsets)]
     pieces = cut_windows(owner, events.window_start, events.window_stop, cell)
@@ -202,7 +201,7 @@ def sum_pieces(
     pieces: Pieces,
     costs: Costs,
 ) -> Histories:
-    """Return events and expectations of individuals, in pieces that are cut already."""
+    """Return observed and expected events from pieces of time that are already cut."""
     expected = expect(pieces.owner, pieces.start, pieces.stop) / costs.unit
     return Histories(
         entry,
@@ -215,7 +214,7 @@ def sum_pieces(
 
 
 def relative_variance(curves: FoldCurves, by_fold: FloatArray) -> FloatArray:
-    """Return the variance of predictions over their squares."""
+    """Return the variance of predictions over their squared mean."""
     mean = np.mean(by_fold, axis=0)
     variance = curves.variance(by_fold)
     share = np.divide(
@@ -233,10 +232,10 @@ def score_windows(
     *,
     own_history: bool = True,
 ) -> FloatArray:
-    """Score what was observed after a time against forecasts made at it.
+    """Return scores of forecasts made at a time, given what happened after it.
 
-    ``curves`` must not know what sensors showed after that time. NaN for individuals that
-    were not observed after it.
+    ``curves`` must not use sensor values after that time. NaN for individuals that were
+    not observed after it.
     """
     everyone = np.arange(len(events))
     variance = np.zeros(len(events))
@@ -264,7 +263,7 @@ def count_after(
     costs: Costs,
     stop: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, PositionArray]:
-    """Return expected and seen events of all while observed after a time, and of whom."""
+    """Return expected and observed events after a time, and who was observed then."""
     last = np.full(len(events), np.inf) if stop is None else stop
     after, rows = clip(events, now, last)
     owner = rows[owners_of(after.window_offsets)]

@@ -1,4 +1,4 @@
-"""What is built from outlooks beside forecasts: bands, drawn histories, calibration."""
+"""Bands, simulated histories and calibration of forecasts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["FuturePredictor", "make_generator"]
 
 
 class FuturePredictor(OutOfFoldPredictor):
-    """Futures of individuals from a fitted ensemble and what they did so far."""
+    """Simulated futures of individuals from a fitted ensemble and their histories."""
 
     frailty_variance_: float
     frailty_half_life_: float
@@ -212,7 +212,7 @@ class FuturePredictor(OutOfFoldPredictor):
         exposure: Any = None,
         by: Any = None,
     ) -> tuple[Present, FloatArray]:
-        """Return who is asked about, and until when; groups may have their own column."""
+        """Return the individuals and the end of their forecasts."""
         y = add_newcomers(X, y, now)
         length = self.horizon_ if horizon is None else horizon
         lengths = read_lengths(length, y, now, len(X))
@@ -226,7 +226,7 @@ class FuturePredictor(OutOfFoldPredictor):
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
-    """Return the source of random numbers behind a seed."""
+    """Return the random generator of a seed."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(np.iinfo(np.int32).max)
     return np.random.default_rng(random_state)

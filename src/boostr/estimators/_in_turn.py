@@ -1,12 +1,12 @@
-"""Sensors that follow from the events, learned in turn with frailties.
+"""Event sensors, fitted in turn with frailties.
 
-Who has had many events shows it on such sensors: because events bring events, or because it
-has a high frailty. Sensors that are learned first explain the differences between
-individuals as well, which then go on to grow in forecasts. So the frailties of a model
-without these sensors come first: time counts by what was known of them at it, and sensors
-explain what is left. Frailties are then fitted anew, and sensors once more. Of these models
-and the one whose sensors came first, the most likely stays: where events do bring events
-that is the latter.
+Individuals with many events show it on sensors computed from the events, because events
+bring events or because their frailty is high. Sensors that are fitted first also absorb
+the differences between individuals, which then keep growing in forecasts. So the
+frailties of a model without these sensors come first; with frailty-weighted exposure the
+sensors explain the rest. Frailties are then fitted again, and sensors once more. Of these
+models and the one whose sensors came first, the one with the highest likelihood is kept:
+the latter, if events do bring events.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def fit_in_turn(
     sample_weight: ArrayLike | None,
     checkpoint: str | os.PathLike[str] | None,
 ) -> BoostR:
-    """Fit a model whose sensors follow from the events, all or some of them."""
+    """Fit a model some or all of whose sensors are computed from the events."""
     histories = _check_use(model, y)
     forget(model)
     shown = _call(Z, histories)
@@ -64,7 +64,7 @@ def fit_in_turn(
 
 
 def _find_best(fits: _Fits, shown: Trajectories, others: Trajectories | None) -> BoostR:
-    """Fit sensors before frailties and after them; return the most likely model."""
+    """Fit sensors before and after frailties; return the model of highest likelihood."""
     plain = fits.run(shown)
     if plain.loss != "intensity":
         return plain  # the cumulative loss knows no factors of time
@@ -101,7 +101,7 @@ class _Fits:
     def run(
         self, sensors: Trajectories | None, exposure: ExposedWindows | None = None
     ) -> BoostR:
-        """Return a model fitted to sensors, on time that counts by an exposure."""
+        """Return a model fitted to sensors, with an exposure."""
         path = None
         if self._checkpoint is not None:
             path = f"{os.fspath(self._checkpoint)}.{self._n_done}"
@@ -110,7 +110,7 @@ class _Fits:
         return one._fit(self._X, self._y, sensors, self._weight, path, exposure)
 
     def read(self, sensors: Trajectories | None) -> TrainingData:
-        """Return the training individuals that have a weight, with sensors."""
+        """Return the training individuals of positive weight, with sensors."""
         unused: BoostR = clone(self._model)
         data = unused._check_data(self._X, self._y, sensors, self._weight)
         assert isinstance(data, TrainingData)  # noqa: S101 - nothing is in files
@@ -118,7 +118,7 @@ class _Fits:
 
 
 def _check_use(model: BoostR, y: object) -> RecurrentEvents:
-    """Return the histories; refuse what several fits cannot do."""
+    """Return the histories; refuse options that need a single fit."""
     if model.warm_start:
         raise InvalidParameterError(
             "`warm_start` adds trees to a model, but where `Z` is a function several are "
@@ -139,7 +139,7 @@ def _without_events(y: RecurrentEvents) -> RecurrentEvents:
 
 
 def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | None:
-    """Return the sensors that show the same without any event, if there are some."""
+    """Return the sensors that do not depend on the events; None if there are none."""
     renamed = quiet._with(names=tuple(f"{name} without events" for name in quiet.names))
     both = shown.merge(renamed)
     n_sensors = len(shown.names)
@@ -158,7 +158,7 @@ def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | N
 
 
 def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
-    """Return time that counts by what was known of frailties at it."""
+    """Return the exposure weighted by the frailty known at each time."""
     theta = model._coefficients(data.features)
     left_out = model.out_of_fold_coefficients_
     if left_out is not None:
@@ -176,7 +176,7 @@ def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
 
 
 def _judge(model: BoostR, data: TrainingData) -> float:
-    """Return the log-likelihood of histories, each by models that left it out."""
+    """Return the out-of-fold log-likelihood of the histories."""
     theta = model.out_of_fold_coefficients_
     seen = Seen.of(model, data, None if theta is None else theta[data.is_used])
     weights, cell = seen.data.weights, find_cell(seen.data.events)

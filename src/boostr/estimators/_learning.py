@@ -1,4 +1,4 @@
-"""From the statistics of individuals, wherever they are, to trees."""
+"""Training of the trees from statistics in memory or on workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Pace", "learn_trees"]
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What training may use, and whom it tells how far it is; trees do not depend on it."""
+    """Threads, progress callback and checkpoint; none changes the result."""
 
     n_threads: int
     report: Report

@@ -1,4 +1,4 @@
-"""The rate below which predicted rates are bent, and the level of all of them."""
+"""The floor below which predicted rates are bent, and the level of all rates."""
 
 from __future__ import annotations
 
@@ -30,13 +30,10 @@ def fit_link(
     theta: FloatArray | None,
     params: Mapping[str, Any],
 ) -> tuple[Ensemble, float]:
-    """Return the ensemble with a floor and the right level, and the factor of its rates.
+    """Return the ensemble with the floor and level of highest likelihood, and the factor.
 
-    Rates of training individuals by models that left them out, with coefficients
-    ``theta``, are bent below each of several floors and multiplied so that as many events
-    are expected as there were. The floor by which the events are the most likely stays.
-    Where a share was held out, the others' own predictions count for the level, too.
-    Without such predictions the floor is a usual one, and the level stays.
+    Each floor is judged on out-of-fold rates (``theta``), scaled to expect as many events
+    as observed. Without ``theta`` the floor is the usual one, the factor 1.
     """
     average = _average_rate(ensemble, data)
     usual = replace(ensemble, floor=_USUAL_FLOOR * average)
@@ -69,7 +66,7 @@ def _average_rate(ensemble: Ensemble, data: TrainingData) -> float:
 def _judge(
     ensemble: Ensemble, data: TrainingData, theta: FloatArray
 ) -> tuple[float, float]:
-    """Return the log-likelihood of the events at the right level, and this level."""
+    """Return the log-likelihood of the events at the best level, and this level."""
     events: RecurrentEvents = data.events
     unit = ensemble.curves(theta, data.sensors)
     curves = expose(unit, events.exposure, ensemble.clock)

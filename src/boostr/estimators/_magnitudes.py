@@ -1,4 +1,4 @@
-"""The size of times, costs, weights and sensors, which must not be beyond reckoning."""
+"""Sizes of times, costs, weights and sensors, which must not overflow when squared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SENSOR_LIMITS = (1e-100, 1e100)  # only functions of these come into the statis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Magnitudes:
-    """The largest time, cost and so on of some individuals, and whose it is."""
+    """The largest time, cost and so on of some individuals, with the id."""
 
     largest: dict[str, tuple[float, Any]]
     sensors: dict[str, tuple[float, Any]]
@@ -28,7 +28,7 @@ class Magnitudes:
     def of(
         cls, events: RecurrentEvents, weights: FloatArray, sensors: Trajectories | None
     ) -> Magnitudes:
-        """Look at individuals and at their sensors, if they have some."""
+        """Return the magnitudes of individuals and of their sensors, if any."""
         ids, each = events.ids, np.arange(len(events) + 1)
         values = {
             "Times": (events.window_stop, events.window_offsets),
@@ -47,13 +47,13 @@ class Magnitudes:
         return cls(largest, own)
 
     def join(self, other: Magnitudes) -> Magnitudes:
-        """Return those of both groups of individuals."""
+        """Return the magnitudes of both groups of individuals."""
         return Magnitudes(
             _join(self.largest, other.largest), _join(self.sensors, other.sensors)
         )
 
     def check(self) -> None:
-        """Refuse what is too large, or too small, to be squared and summed."""
+        """Refuse values too large or too small to be squared and summed."""
         for name, found in self.largest.items():
             error = InvalidParameterError if name[0] == "`" else InvalidEventsError
             _check(name, *found, _LIMITS, error)
@@ -64,7 +64,7 @@ class Magnitudes:
 def _find_largest(
     values: FloatArray, offsets: OffsetArray, ids: AnyArray
 ) -> tuple[float, Any]:
-    """Return the largest size, 0 if there is none, and the id of whose it is."""
+    """Return the largest absolute value (0 if none) and the id of its individual."""
     high, low = np.fmax.reduce(values, initial=0.0), np.fmin.reduce(values, initial=0.0)
     size = float(max(high, -low))
     if size == 0.0:

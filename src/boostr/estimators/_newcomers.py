@@ -18,10 +18,10 @@ _MOMENT = 1e-14  # of the longest follow-up, for which newcomers count as observ
 
 
 def add_newcomers(X: Any, y: RecurrentEvents | None, now: Any) -> RecurrentEvents | None:
-    """Return histories of all rows of a table, where some of its ids have none yet.
+    """Return histories for all rows of a table, also for ids without one.
 
-    Newcomers begin when the fleet's present is, or at time 0 where time counts from each
-    one's own start. They were observed for a moment only, which tells nothing.
+    Newcomers start at the present of the fleet, or at 0 if time counts from each own
+    start. Their follow-up lasts a moment, so it tells nothing.
     """
     table = X.X if isinstance(X, Panel) else X
     index = getattr(table, "index", None)  # of a table from pandas

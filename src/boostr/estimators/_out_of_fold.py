@@ -1,4 +1,4 @@
-"""Predictions of training individuals by models that have not seen them."""
+"""Predictions for training individuals by models that have not seen them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["OutOfFoldPredictor"]
 
 
 class OutOfFoldPredictor(CurvePredictor):
-    """Curves of training individuals from the folds that held them out."""
+    """Curves of training individuals by the folds that held them out."""
 
     out_of_fold_coefficients_: FloatArray | None
     n_fold_models_: int
@@ -74,7 +74,7 @@ class OutOfFoldPredictor(CurvePredictor):
         return result
 
     def _training_coefficients(self, n: int | None = None) -> FloatArray:
-        """Return the coefficients of the training individuals, of whom ``n`` are given."""
+        """Return the out-of-fold coefficients of the ``n`` training individuals."""
         theta = self.out_of_fold_coefficients_
         if theta is None:
             raise InvalidParameterError(

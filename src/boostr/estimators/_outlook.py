@@ -1,4 +1,4 @@
-"""Individuals at their own present: what is known of each, and what lies ahead."""
+"""Individuals at the present: their histories, and expected events from now on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Present:
-    """What is asked for: individuals, their histories and when each one's future begins."""
+    """Individuals, their histories, and the time from which each is forecast."""
 
     table: Any  # of static features
     target: RecurrentEvents | None  # as given
@@ -61,7 +61,7 @@ class Present:
 
     @property
     def ids(self) -> AnyArray:
-        """Names of the individuals: those of histories, an index, or positions."""
+        """Labels of the individuals: ids of the histories, an index, or positions."""
         if self.target is not None:
             return self.target.ids
         index = getattr(self.table, "index", None)  # of a table from pandas
@@ -82,7 +82,7 @@ class Present:
         layout: SensorLayout | None = None,
         reach: FloatArray | float = 0.0,
     ) -> Present:
-        """Check that histories, features and sensors are of the same individuals.
+        """Return the present; histories, features and sensors must match.
 
         Shared sensors follow the layout of training up to some time after now.
         """
@@ -115,7 +115,7 @@ class Present:
 
 
 def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
-    """Return the present of every individual, which must lie on the axis of time."""
+    """Return the present of every individual, which must lie on the time axis."""
     times = read_times(events, now, "now")
     wrong = ~((times >= 0.0) & np.isfinite(times))
     if wrong.any():
@@ -138,7 +138,7 @@ def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
 def _plan(
     sensors: Trajectories | None, future: Trajectories | None, now: FloatArray
 ) -> Trajectories | None:
-    """Return what sensors showed up to now, and then the planned or the last values."""
+    """Return sensors up to now, followed by the planned or the last values."""
     if sensors is None:
         if future is not None:
             raise InvalidSensorsError(
@@ -175,13 +175,13 @@ class Outlook:
         return np.maximum(self.curves.expect(self.rows, self.now, stop), 0.0)
 
     def expect_by_fold(self, stop: FloatArray) -> FloatArray:
-        """Return the same by the models of the folds, (n_folds, n)."""
+        """Return the expected numbers by the models of the folds, (n_folds, n)."""
         return self.curves.expect_by_fold(self.rows, self.now, stop)
 
     def histories(self, expect: Expect | None = None) -> Histories:
-        """Return what individuals did so far beside what was expected of them.
+        """Return observed and expected events of individuals so far.
 
-        With ``expect`` by another model.
+        ``expect`` gives the expected numbers of another model.
         """
         known, rows, entry = self.present.events, self.present.rows, self.present.entry
         expect = self.curves.expect if expect is None else expect
@@ -190,9 +190,9 @@ class Outlook:
     def frailties(
         self, stop: FloatArray, *, histories: Histories | None = None
     ) -> Frailties:
-        """Return what is known of frailties, for the time up to a stop.
+        """Return the posterior of frailties for the time up to a stop.
 
-        Histories do not depend on that: who asks about several stops passes them.
+        Histories do not depend on the stop: pass them when several stops are needed.
         """
         frailty, variance = self.law.frailty, np.zeros(len(self.now))
         if frailty.drifts:
@@ -206,7 +206,7 @@ class Outlook:
     def shared_variance(
         self, stop: FloatArray, expected: FloatArray, rows: PositionArray
     ) -> float:
-        """Return the variance of the total of some that comes from errors of all.
+        """Return the variance of a total due to errors that all individuals share.
 
         In squared units of cost.
         """
@@ -232,13 +232,13 @@ class Outlook:
         return variance / self.costs.unit**2
 
     def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
-        """Return what frailties as known now say about the whole time from now on."""
+        """Return what the frailties known now imply for the time from now to a stop."""
         return self.law.frailty.ahead(frailties, stop - self.now)
 
     def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
-        """Return counts of events, or of units of cost, from now on to a time.
+        """Return counts of events, or of units of cost, from now to a time.
 
-        ``expected`` is for an average frailty, and ``frailties`` are as known now.
+        ``expected`` is for an average frailty; ``frailties`` are as known now.
         """
         ahead = self.drift(frailties, stop)
         return Counts(expected * ahead.mean / self.costs.unit, ahead.dispersion)
@@ -246,21 +246,24 @@ class Outlook:
     def count_drawn(
         self, occurring: Counts, frailties: Frailties, stop: FloatArray
     ) -> Counts:
-        """Return the same where counts of events are known from drawn futures."""
+        """Return the same counts where those of events come from simulated futures."""
         drifted = self.drift(frailties, stop).dispersion - frailties.dispersion
         ratio = self.costs.mean / self.costs.unit
         return Counts(occurring.mean * ratio, occurring.dispersion + drifted)
 
     def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
-        """Return counts of events, whatever they cost, for frailties as they are now.
+        """Return counts of events, regardless of cost, for frailties as known now.
 
-        The first events tell whether there are some at all, and they come before frailties
-        have moved far; so said, chances never fall as the time ahead gets longer.
+        Used for the chance of any event: first events come before frailties drift far,
+        and without drift the chance never falls as the horizon grows.
         """
         return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
 
     def wait(self, share: float, frailties: Frailties) -> FloatArray:
-        """Return the time until a share of next events has happened, or infinity."""
+        """Return the time until the next event has happened with probability ``share``.
+
+        Infinite if it may never happen.
+        """
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)
         base = self.curves.read(self.rows, self.now)
         targets = base + needed * self.costs.mean
@@ -270,7 +273,7 @@ class Outlook:
         return times - self.now
 
     def _bracket(self, targets: FloatArray, last: FloatArray) -> FloatArray:
-        """Return times by which the targets are reached, if they are at all."""
+        """Return times by which the targets are reached, the last time if they are not."""
         stop = np.minimum(self.now + 1e-3 * (last - self.now), last)
         stop = np.where(stop > self.now, stop, last)  # steps too short to be steps
         while True:
@@ -291,7 +294,7 @@ def look_ahead(
     own_history: bool,
     theta: FloatArray | None = None,
 ) -> Outlook:
-    """Return the curves of individuals up to some time, and what came before."""
+    """Return the curves of individuals up to a time, with their histories."""
     if present.target is not None:
         check_histories(model, present.target)
     if present.exposure is not None and not had_exposure(model):
@@ -319,7 +322,7 @@ def call_sensors(
     n: int,
     stop: FloatArray,
 ) -> Trajectories:
-    """Return the sensors that follow from histories, if nothing happens up to a time."""
+    """Return the event sensors of histories without further events up to a time."""
     if len(rows) != n:
         raise InvalidParameterError(
             "Sensors that follow from the events need a history of every individual, but "

@@ -18,7 +18,7 @@ __all__ = ["check_params", "resolve_baseline", "resolve_basis"]
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A number in a range; ``words`` are admitted beside it."""
+    """A number in a range, or one of ``words``."""
 
     low: float
     high: float = float("inf")
@@ -49,7 +49,7 @@ class _Number:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """One of a few words."""
+    """One of several words."""
 
     words: tuple[object, ...]
 
@@ -119,7 +119,7 @@ def _check_validation(value: object) -> None:
 
 
 def resolve_baseline(baseline: object) -> Basis | None:
-    """Return the functions of time beside the sensors, behind a name or as given."""
+    """Return the time functions beside the sensors, from a name or as given."""
     if baseline is None:
         return None
     if isinstance(baseline, str) and baseline == "constant":
@@ -140,7 +140,7 @@ def _families() -> dict[str, Basis]:
 
 
 def resolve_basis(leaf: object) -> Basis:
-    """Return the family of leaf functions behind a name, or the given one."""
+    """Return the family of leaf functions, from a name or as given."""
     families = _families()
     if isinstance(leaf, str) and leaf in families:
         return families[leaf]

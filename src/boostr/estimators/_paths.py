@@ -1,4 +1,4 @@
-"""Event histories drawn from a fitted model."""
+"""Event histories simulated from a fitted model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draw_histories(
     n_paths: int,
     rng: np.random.Generator,
 ) -> RecurrentEvents:
-    """Draw futures, from now to a time, ``n_paths`` for each individual in a row."""
+    """Simulate ``n_paths`` futures per individual, from now to a time."""
     rows = np.repeat(outlook.rows, n_paths)
     frailties = outlook.drift(outlook.frailties(stop), stop)
     drawn = frailties.take(rows).draw(rng)
@@ -74,11 +74,10 @@ def count_paths(
     n_paths: int,
     rng: np.random.Generator,
 ) -> Counts:
-    """Return counts of events from now to a time, as drawn futures have them.
+    """Return counts of events from now to a time, from simulated futures.
 
-    The expected number is that of frailty times exposure. It comes from the frailty's mean,
-    which is known, and from how exposure goes with the frailties drawn: it has no error
-    where events do not change the sensors. Dispersions are those of the numbers drawn.
+    The mean is frailty times expected events, so it has no simulation error unless events
+    change the sensors. Dispersions are those of the simulated numbers.
     """
     rows = np.repeat(outlook.rows, n_paths)
     drawn = frailties.take(rows).draw(rng)
@@ -101,7 +100,7 @@ def count_paths(
 
 
 def _warn_of_many_events(counts: OffsetArray, ids: AnyArray) -> None:
-    """Warn of histories that were not drawn to their end."""
+    """Warn of histories whose simulation stopped before the end."""
     is_cut = counts >= _MANY_EVENTS
     if is_cut.any():
         warnings.warn(
@@ -121,7 +120,7 @@ def _draw_at_once(
     frailty: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, OffsetArray]:
-    """Draw numbers of events, then times by inverting the curves."""
+    """Simulate numbers of events, then times by inverting the curves."""
     expected = outlook.expect(stop)
     counts = rng.poisson(frailty * expected[rows] / outlook.costs.mean)
     owner = np.repeat(rows, counts)
@@ -143,7 +142,7 @@ def _draw_in_turn(
     frailty: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, OffsetArray, FloatArray]:
-    """Draw one event after the other, with sensors that follow from those drawn.
+    """Simulate event after event, with sensors computed from the earlier ones.
 
     Returns times and offsets of the events, and the exposure of every path.
     """
@@ -160,7 +159,7 @@ def _draw_in_turn(
 
 
 class _Turns:
-    """Histories that all get their next event in turn, until they are past the end."""
+    """Histories that each get their next event in turn, until all are past the end."""
 
     def __init__(
         self,
@@ -185,9 +184,9 @@ class _Turns:
     def run(
         self, frailty: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, OffsetArray, FloatArray]:
-        """Return the events of all paths, path after path, their numbers and exposures.
+        """Return the events of all paths, path after path, with their counts and exposures.
 
-        An exposure is the number of events that are expected with a frailty of 1.
+        An exposure is the number of events expected with a frailty of 1.
         """
         going = np.arange(len(frailty))
         events = self._events
@@ -211,9 +210,9 @@ class _Turns:
     def _find_next(
         self, going: PositionArray, events: RecurrentEvents, waits: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the next event of each path, infinity if it is past the end.
+        """Return the next event of each path, and the rise of the exposure up to it.
 
-        And by how much the exposure rises up to then, or to the end.
+        Infinity if it is past the end; the exposure then rises up to the end.
         """
         everybody = np.arange(len(going))
         stop = self._stop[going]
@@ -232,7 +231,7 @@ class _Turns:
 
 
 def _append(events: RecurrentEvents, times: FloatArray, cost: float) -> RecurrentEvents:
-    """Add one event to the end of every history, which then ends with it."""
+    """Add one event to the end of every history, which then ends there."""
     offsets = events.event_offsets + np.arange(len(times) + 1)
     last = offsets[1:] - 1
     is_old = np.ones(offsets[-1], dtype=np.bool_)

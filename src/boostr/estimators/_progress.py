@@ -1,4 +1,4 @@
-"""What a user sees of a fit on its way: the progress bar, and the way it ends early."""
+"""Progress bar of a fit, and clean-up after an interrupt."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{
 
 
 class Progress:
-    """A bar over the trees to come, with the held-out loss; silent unless asked for.
+    """Progress bar over the trees, with the held-out loss; silent unless verbose.
 
-    Runs end early, so the bar counts at most as many trees as could be grown and is closed
-    at once when a run ends.
+    The bar's length is an upper bound, as runs may stop early; it is closed when a run
+    ends.
     """
 
     def __init__(self, *, is_shown: bool, n_runs: int, n_rounds: int) -> None:
@@ -41,7 +41,7 @@ class Progress:
 
     @classmethod
     def of_fit(cls, params: Mapping[str, Any], *, has_sensors: bool) -> Self:
-        """Return the bar of a fit with some parameters."""
+        """Return the bar of a fit with given parameters."""
         n_runs, n_shapes = 1, len(list_shapes(params, has_sensors=has_sensors))
         if params["validation"] is not None:
             # Two more than the shapes: the best one with all terms, or all features, and
@@ -65,7 +65,7 @@ class Progress:
             self._bar.close()
 
     def announce(self, stage: str) -> None:
-        """Say what is being done before the first tree."""
+        """Show the stage before the first tree."""
         if self._bar is None:
             return
         is_first_use = not getattr(find_best_split, "signatures", True)
@@ -90,9 +90,9 @@ class Progress:
 
 @contextmanager
 def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int], object]]:
-    """Yield what is to be told how many more of ``n`` are done; a bar, if it is shown.
+    """Yield a callback that counts how many of ``n`` are done, with a bar if shown.
 
-    Without tqdm nothing is shown: who uses a model need not have what training had.
+    Without tqdm there is no bar: prediction must not need it.
     """
     if not is_shown or find_spec("tqdm") is None:
         yield lambda n_more: None
@@ -103,14 +103,14 @@ def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int],
 
 
 def forget(model: object) -> None:
-    """Drop what an earlier fit has left, so that an interrupted one leaves nothing."""
+    """Delete the results of an earlier fit, so that an interrupted one leaves none."""
     for name in [name for name in vars(model) if name.endswith("_")]:
         delattr(model, name)
 
 
 @contextmanager
 def forget_if_interrupted(model: object) -> Iterator[None]:
-    """Turn an interrupt from the keyboard into one that leaves nothing half done."""
+    """Turn a keyboard interrupt into an error that leaves the model unfitted."""
     try:
         yield
     except KeyboardInterrupt as interrupt:

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: the fitted attributes of `BoostR`."""
+"""The fitted attributes of `BoostR`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["describe_results"]
 def describe_results(
     plan: Plan, pool: TrainingData, mapper: BinMapper, trained: Trained, cohort: Cohort
 ) -> dict[str, Any]:
-    """Return the fitted attributes by name, but for those of training individuals."""
+    """Return the fitted attributes by name, except those of training individuals."""
     ensemble = Ensemble(plan.clock, plan.basis, mapper, plan.horizon, trained.members)
     n_features = len(mapper.is_categorical)
     scaled, gains, counts = gain_importance(trained.members, n_features)
@@ -64,7 +64,7 @@ def _describe_runs(trained: Trained) -> list[dict[str, Any]]:
 def _measure_usefulness(
     plan: Plan, trained: Trained, cohort: Cohort
 ) -> dict[str, tuple[float, float]] | None:
-    """Return the rise of the held-out loss without each sensor, and its standard error."""
+    """Return the rise of held-out loss without each sensor, and its standard error."""
     basis = plan.basis
     if not isinstance(basis, FittedSensorBasis) or trained.out_of_fold is None:
         return None

@@ -1,4 +1,4 @@
-"""Training that goes on: from a checkpoint, or from a model with fewer trees."""
+"""Training resumed from a checkpoint, or from a model with fewer trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SILENT = {"monotone", "n_jobs", "verbose", "warm_start"}  # trees do not depend
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EarlierTrees:
-    """Trees of an earlier fit that a warm start goes on with, none otherwise."""
+    """Trees of an earlier fit that a warm start continues; otherwise none."""
 
     rounds: tuple[Round, ...] = ()
     mark: str = ""  # of the clock, functions, bins and categories they were grown with
@@ -53,7 +53,7 @@ class EarlierTrees:
         return cls(tuple((tree,) for tree in trees), mark)
 
     def check(self, model: Any, plan: Plan, mapper: BinMapper) -> None:
-        """Refuse other data: their bins and clock would give the trees another meaning."""
+        """Refuse other data, whose bins and clock would change the meaning of the trees."""
         if self.rounds and self.mark != _mark(model, plan.clock, plan.basis, mapper):
             raise InvalidParameterError(
                 "`warm_start` adds trees to a model of the same data, clock and leaf "
@@ -68,7 +68,7 @@ def open_log(
     checkpoint: str | os.PathLike[str] | None,
     earlier: EarlierTrees,
 ) -> Iterator[TreeLog]:
-    """Yield the trees that are known already, and a place for new ones."""
+    """Yield the log of trees: those known already, and a place for new ones."""
     if checkpoint is None:
         yield TreeLog(earlier.rounds)
         return
@@ -85,7 +85,7 @@ def open_log(
 def _fingerprint(
     params: Mapping[str, Any], task: Task, earlier: EarlierTrees
 ) -> dict[str, str]:
-    """Return what makes a training what it is, in parts that a message can name."""
+    """Return the parts that identify a training, by the names used in messages."""
     names = [name for name in params if not name.endswith("_") and name not in _SILENT]
     parts = {name: _digest_param(params[name]) for name in sorted(names)}
     cohort = task.cohort

@@ -1,8 +1,9 @@
-"""Forecasts from earlier dates: how levels held, and what errors of totals to expect.
+"""Forecasts from earlier dates: recent level, and errors of totals.
 
 Every individual's present is moved back by one, two, ... leads. Clock, pace and level are
 those of what was known then; coefficients and the law of frailties are those of the whole
-training, since learning them anew for each date would take as long as the training itself.
+training, since learning them anew for each date would take as long as the training
+itself.
 """
 
 from __future__ import annotations
@@ -41,15 +42,14 @@ _TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to g
 
 
 def find_lead(events: RecurrentEvents) -> float:
-    """Return the length of the time that is forecast from earlier dates."""
+    """Return the horizon of the forecasts from earlier dates."""
     return float(events.end.max() - events.start.min()) / _LEADS
 
 
 def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
-    """Return the level of events in the last lead, over what was expected.
+    """Return the recent level: observed over expected events in the last lead.
 
-    Levels wander, and return: a third of the difference, on the scale of logarithms, is
-    what goes on, less what chance makes.
+    Levels wander and return: a third of the log ratio is kept, shrunk for chance.
     """
     error, chance = _forecast(seen, law, seen.data.events.end - lead).error
     clear = max(1.0 - chance / error**2, 0.0) if error != 0.0 else 0.0
@@ -58,7 +58,7 @@ def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """What was expected of individuals over a time, and what came."""
+    """Expected and observed numbers of individuals over a lead."""
 
     expected: FloatArray  # (n,)
     dispersion: FloatArray  # (n,)
@@ -75,7 +75,7 @@ class Forecast:
 
     @property
     def error(self) -> tuple[float, float]:
-        """Logarithm of what came over what was expected, and how far chance moves it."""
+        """Log ratio of observed to expected total, and its variance by chance."""
         expected = self.total(self.expected) + 0.5
         variance = self.total(self.expected + self.dispersion * self.expected**2)
         return float(
@@ -84,7 +84,7 @@ class Forecast:
 
     @property
     def log_likelihood(self) -> float:
-        """Log-likelihood of what came, up to what no forecast changes."""
+        """Log-likelihood of the observed numbers, up to a constant."""
         counts = Counts(np.maximum(self.expected, _LEAST_MEAN), self.dispersion)
         return self.total(counts.log_likelihood(self.came))
 
@@ -98,9 +98,9 @@ def roll_back(
     *,
     falls: bool = True,
 ) -> list[Forecast]:
-    """Return forecasts over a lead from earlier dates, the latest first.
+    """Return forecasts over one lead from earlier dates, latest first.
 
-    A clear fall of the rate goes on in them if ``falls``.
+    A clear fall of the rate continues in them if ``falls``.
     """
     forecasts = []
     for place in range(1, n_dates + 1):
@@ -119,7 +119,7 @@ def roll_back(
 def cut_back(
     data: TrainingData, length: float
 ) -> tuple[TrainingData, PositionArray] | None:
-    """Return what was known some time before the end, and of whom; None if too little."""
+    """Return the data known some time before the end and the rows; None if too little."""
     now = data.events.end - length
     events, rows = clip(data.events, np.full(len(data), -np.inf), now)
     if len(rows) < _LEAST or len(events.times) < _LEAST:
@@ -134,20 +134,20 @@ def cut_back(
 def forecast_ahead(
     then: Seen, data: TrainingData, law: FrailtyLaw, lead: float
 ) -> Forecast:
-    """Forecast a lead for individuals as they were known, and as they went on."""
+    """Return the forecast of one lead from earlier data, with what happened in it."""
     now = then.data.events.end
     level = measure_level(then, law, lead)
     return _forecast(replace(then, data=data), law, now, now + lead).scaled(level)
 
 
 def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
-    """Return the errors of totals that forecasts had."""
+    """Return the shared errors of totals that the forecasts had."""
     table = np.array([forecast.error for forecast in forecasts]).reshape(-1, 2)
     return Shock(lead, table[:, 0].copy(), table[:, 1].copy())
 
 
 def _clock_then(clock: Clock, known: TrainingData) -> Clock:
-    """Return the clock of what was known then."""
+    """Return the clock fitted to the data known then."""
     if not isinstance(clock, OperationalClock):
         return clock
     then = OperationalClock.from_events(known.events, known.weights)
@@ -157,9 +157,9 @@ def _clock_then(clock: Clock, known: TrainingData) -> Clock:
 def _forecast(
     seen: Seen, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
 ) -> Forecast:
-    """Forecast what comes after a time, while individuals are observed.
+    """Return the forecast of events after a time, while individuals are observed.
 
-    Of those who were observed before it; they count by their weights, others by 0.
+    Individuals not observed before that time have weight 0.
     """
     data, costs, curves = seen.data, seen.costs, seen.curves
     events = data.events

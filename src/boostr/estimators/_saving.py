@@ -1,4 +1,4 @@
-"""Fitted estimators in files and tables, and what a file of one must hold."""
+"""Saving of fitted estimators to files and tables, and checks of their files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _MAX_ERROR = 1e4  # of a logarithm of a total
 
 
 class Savable:
-    """Files and tables of a fitted estimator."""
+    """Save a fitted estimator to a file, or export it as a table."""
 
     validation_results_: list[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Histories and sensors that are read from files a chunk at a time, made ready to boost."""
+"""Statistics of histories and sensors read from files in chunks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Part = tuple[int, RecurrentEvents, Trajectories | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScannedData:
-    """Individuals of positive weight, whose histories or sensors are still in files."""
+    """Individuals of positive weight whose histories or sensors are in files."""
 
     features: FloatArray  # (n_used, p)
     events: ScannedEvents | RecurrentEvents  # of all
@@ -56,11 +56,11 @@ class ScannedData:
     is_used: BoolArray  # (n,)
 
     def spread(self, rows: FloatArray | None) -> FloatArray | None:
-        """Return rows of those used as rows of all individuals, NaN for the others."""
+        """Return rows of the used individuals among all, NaN for the others."""
         return spread_rows(rows, self.is_used)
 
     def parts(self, n_threads: int) -> Iterator[Part]:
-        """Go through all that are used, some at a time, in the order of their ids."""
+        """Yield the used individuals in chunks, in the order of their ids."""
         first, n_before = 0, 0
         for events, sensors in read_in_step(self.events, self.sensors, n_threads):
             chosen = self.is_used[first : first + len(events)]
@@ -75,9 +75,9 @@ class ScannedData:
 
 
 class _Sample:
-    """Every so-manieth individual of a stream whose length in values is not known yet.
+    """Evenly spaced subsample of a stream whose number of values is not known yet.
 
-    The step is the one that `find_step` gives in the end: it only ever doubles.
+    The step ends as the one of `find_step`, since it only ever doubles.
     """
 
     def __init__(self, n: int, n_most: int, most_values: int) -> None:
@@ -87,7 +87,7 @@ class _Sample:
         self._step = 1
 
     def add(self, part: Part, n_values: int) -> None:
-        """Look at more individuals, who have so many values."""
+        """Add individuals with ``n_values`` values in total."""
         self._n_values += n_values
         step = find_step(self._n, self._n_most, self._n_values, self._most_values)
         first, events, sensors = part
@@ -98,7 +98,7 @@ class _Sample:
         self._kept.append(_thin(rows, events, sensors, step))
 
     def take(self, data: ScannedData) -> TrainingData:
-        """Return those that were kept."""
+        """Return the subsample."""
         rows = np.concatenate([kept[0] for kept in self._kept])
         series = [kept[2] for kept in self._kept if kept[2] is not None]
         is_used = np.zeros(len(data.is_used), dtype=np.bool_)
@@ -115,7 +115,7 @@ class _Sample:
 def _thin(
     rows: OffsetArray, events: RecurrentEvents, sensors: Trajectories | None, step: int
 ) -> tuple[OffsetArray, RecurrentEvents, Trajectories | None]:
-    """Keep the individuals whose place is a multiple of the step."""
+    """Return the individuals whose position is a multiple of the step."""
     chosen = np.flatnonzero(rows % step == 0)
     if len(chosen) == len(rows):
         return rows, events, sensors
@@ -129,7 +129,7 @@ def check_data(
     sensors: Any,
     sample_weight: ArrayLike | None,
 ) -> TrainingData | ScannedData:
-    """Check that features, events and weights fit together, wherever the events are."""
+    """Check features, events and weights against each other, in memory or in files."""
     is_scan = isinstance(y, ScannedEvents) or isinstance(sensors, ScannedTrajectories)
     if not is_scan or not isinstance(y, (ScannedEvents, RecurrentEvents)):
         return check_training_data(table, encoder, y, sensors, sample_weight)
@@ -152,8 +152,8 @@ def prepare(
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics.
 
-    Files are gone through twice: once for what must be known of everybody and for those
-    who stand for all, once for the statistics. They have no exposure.
+    Files are read twice: once for summary and subsamples, once for the statistics;
+    ``exposure`` is for data in memory only.
     """
     progress.announce("statistics")
     if isinstance(data, TrainingData):
@@ -170,7 +170,7 @@ def prepare(
 def _show(
     data: ScannedData, stage: str, n_threads: int, progress: Progress
 ) -> Iterator[Part]:
-    """Go through the files and say how far."""
+    """Yield the chunks and announce the progress."""
     for part in data.parts(n_threads):
         yield part
         share = (part[0] + len(part[1])) / len(data.weights)
@@ -180,7 +180,7 @@ def _show(
 def _survey(
     data: ScannedData, parts: Iterator[Part]
 ) -> tuple[Extent, TrainingData, TrainingData]:
-    """Find out how far everybody reaches, and take those who stand for all."""
+    """Return the summary of all individuals and the two subsamples."""
     n = len(data.weights)
     pool, few = _Sample(n, POOL, EVENTS), _Sample(n, FEW, VALUES)
     extents = []
@@ -201,7 +201,7 @@ def _survey(
 def _stream_statistics(
     plan: Plan, weights: FloatArray, parts: Iterator[Part], n_threads: int
 ) -> SufficientStats:
-    """Compute the statistics of everybody, a part at a time while the next are read."""
+    """Compute the statistics chunk by chunk while the next ones are read."""
     is_even = bool(np.all(weights == 1.0))
 
     def compute(part: Part) -> tuple[int, SufficientStats]:

@@ -1,4 +1,4 @@
-"""Sensors as an estimator takes them: in step with the rows, known by name, in range."""
+"""Checks of sensors: matched with the rows, known by name, in range."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOTEWORTHY = 0.01  # share of samples out of range from which a warning is due
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorLayout:
-    """Names, categories and clock of the sensors that a model was trained with."""
+    """Names, categories and clock of the sensors used in training."""
 
     names: tuple[str, ...]
     categories: Mapping[str, tuple[Any, ...]]  # of the categorical ones
@@ -54,7 +54,7 @@ class SensorLayout:
 
     @classmethod
     def learn(cls, sensors: Trajectories) -> SensorLayout:
-        """Remember what sensors there are."""
+        """Return the layout of the training sensors."""
         pairs = zip(sensors.names, sensors.categories, strict=True)
         categories = {name: known for name, known in pairs if known is not None}
         return cls(sensors.names, categories, sensors.time_unit, sensors.origin)
@@ -109,9 +109,9 @@ def spread_shared(
     start: FloatArray | None = None,
     until: Any = None,
 ) -> Any:
-    """Return shared sensors as Trajectories of all individuals; others as they are.
+    """Return shared sensors as Trajectories of all individuals; others unchanged.
 
-    Without histories they are on the axis of training. Without any sensor there are none.
+    Without histories they are on the time axis of training; None if there are no sensors.
     """
     if not isinstance(Z, SharedSensors):
         return Z
@@ -136,7 +136,7 @@ def spread_shared(
 def split_panel(
     X: Any, Z: Any, y: RecurrentEvents | ScannedEvents | None = None
 ) -> tuple[Any, Any]:
-    """Return features and sensors in step with each other, and with ``y`` where given."""
+    """Return features and sensors of the same individuals, matched with ``y`` if given."""
     if y is not None:
         Z = spread_shared(Z, y, 0)
     if isinstance(X, Panel):
@@ -159,7 +159,7 @@ def split_panel(
 
 
 def _step_scans(Z: Any, y: RecurrentEvents | ScannedEvents | None) -> Any:
-    """Return sensors in step with histories, where one of the two is a scan."""
+    """Return sensors matched with histories, at least one of which is a scan."""
     if y is None or not isinstance(Z, (Trajectories, ScannedTrajectories)):
         raise SensorTypeError(
             f"`Z` must be a Trajectories here, but it is a {type(Z).__name__}.\n\n"
@@ -186,7 +186,7 @@ def check_reach(sensors: Trajectories, until: FloatArray) -> None:
 def count_strange(
     basis: FittedSensorBasis, given: Trajectories, used: Trajectories
 ) -> dict[str, dict[str, int]]:
-    """Count samples below, above and outside of what training has seen, by sensor."""
+    """Return the numbers of samples below, above and outside the training range."""
     counts = {}
     unseen = given.count_unseen(
         {sensor.name: sensor.categories for sensor in basis.sensors if sensor.categories}
@@ -204,7 +204,7 @@ def count_strange(
 
 
 def warn_of_strange(counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Warn of sensors of which more than one sample in a hundred is out of range."""
+    """Warn of sensors with more than one in a hundred samples out of range."""
     lines = []
     for name, count in counts.items():
         n_strange = count["below"] + count["above"] + count["unseen"]

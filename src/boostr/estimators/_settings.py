@@ -35,7 +35,7 @@ __all__ = [
 
 
 def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
-    """Return how ensembles are grown; the shape of their trees is set later."""
+    """Return how ensembles are grown; the tree shape is set later."""
     seed = check_random_state(params["random_state"]).randint(np.iinfo(np.int32).max)
     return BoostingParams(
         growth=GrowthParams(
@@ -50,7 +50,7 @@ def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
 
 
 def validation_scheme(params: Mapping[str, Any]) -> Validation:
-    """Return how held-out losses are made."""
+    """Return how held-out losses are computed."""
     return Validation(params["validation"], params["n_folds"], params["average_folds"])
 
 
@@ -62,7 +62,7 @@ def find_bins(features: FloatArray, max_bins: int, encoder: FeatureEncoder) -> B
 
 
 def list_shapes(params: Mapping[str, Any], *, has_sensors: bool = False) -> list[Shape]:
-    """Return the shapes of trees that validation weighs, or the one to grow without it."""
+    """Return the tree shapes that validation compares, or the single one without it."""
     table: Sequence[Shape] = SENSOR_SHAPES if has_sensors else SHAPES
     if params["validation"] is None:
         table = [PLAIN_SHAPE]
@@ -77,5 +77,5 @@ def list_shapes(params: Mapping[str, Any], *, has_sensors: bool = False) -> list
 
 
 def proportional_term(basis: FittedBasis | FittedSensorBasis) -> int | None:
-    """Return the term that is proportional to the clock, if there are others beside it."""
+    """Return the term proportional to the clock, None if it is the only one."""
     return find_linear_term(basis) if basis.n_terms > 1 else None

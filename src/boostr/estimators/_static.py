@@ -15,13 +15,13 @@ __all__ = ["StaticTransformer"]
 
 
 def _names_its_features(wrapper: StaticTransformer) -> bool:
-    """Tell whether the wrapped transformer knows the names of what it makes."""
+    """Return whether the wrapped transformer names its output features."""
     inner = getattr(wrapper, "transformer_", wrapper.transformer)
     return hasattr(inner, "get_feature_names_out")
 
 
 def _static(X: Any) -> Any:
-    """Give the table of static features."""
+    """Return the table of static features."""
     return X.X if isinstance(X, Panel) else X
 
 

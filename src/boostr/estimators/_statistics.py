@@ -1,4 +1,4 @@
-"""From checked data to what boosting works on: clock, functions and statistics."""
+"""Clock, functions of time and statistics from checked data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VALUES = 15_000_000  # times and values of sensors that they have, at most
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """Clock and functions in place: all that the statistics of anybody depend on."""
+    """Clock and functions; the statistics of each individual depend on nothing else."""
 
     clock: Clock
     reference_clock: Clock  # the average individual, whatever the clock
@@ -68,10 +68,10 @@ class Plan:
         weights: FloatArray | None = None,
         exposure: ExposedWindows | None = None,
     ) -> SufficientStats:
-        """Return the statistics of any individuals; weights of 1 may be left out.
+        """Return the statistics of individuals; weights of 1 may be None.
 
-        An ``exposure`` by frailties needs a loss of intensities; that of the histories
-        comes to it as a factor.
+        A frailty-weighted ``exposure`` needs the loss of intensities; the histories' own
+        exposure multiplies it.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
@@ -83,7 +83,7 @@ class Plan:
         return stats
 
     def _expose(self, clocked: ClockedEvents, exposure: ExposedWindows) -> ClockedEvents:
-        """Return histories in whose windows time counts by factors."""
+        """Return histories whose windows carry exposure factors."""
         return replace(
             clocked,
             window_start=self.clock.read(exposure.start),
@@ -93,7 +93,7 @@ class Plan:
         )
 
     def state_problem(self, total: Total) -> LeafProblem:
-        """Return what is solved in leaves; ``total`` sums over all individuals."""
+        """Return the leaf problem; ``total`` sums over all individuals."""
         horizon = float(self.clock.read(np.array([self.horizon]))[0])
         loss = self.params["loss"]
         # An imaginary individual has the average exposure.
@@ -107,7 +107,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """All that boosting needs to know of events, sensors and time."""
+    """Plan, statistics and leaf problem: the input of boosting."""
 
     plan: Plan
     stats: SufficientStats
@@ -139,18 +139,10 @@ def compute_statistics(
 def plan_statistics(
     params: Mapping[str, Any], pool: TrainingData, few: TrainingData, extent: Extent
 ) -> Plan:
-    """Fit the clock and place the functions, by some individuals that stand for all.
+    """Fit the clock and place the functions on subsamples.
 
-    Parameters
-    ----------
-    params : mapping
-        Parameters of the estimator.
-    pool : TrainingData
-        Every so-manieth individual, up to `POOL`; their features and sensors are not read.
-    few : TrainingData
-        The same; with sensors, up to `FEW`, and with them.
-    extent : Extent
-        What must be known of everybody.
+    ``pool`` (at most `POOL`) needs events and weights only, ``few`` (at most `FEW` with
+    sensors) also sensors; ``extent`` summarizes all individuals.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # statistics are checked later
         pooled = OperationalClock.from_events(pool.events, pool.weights)
@@ -194,7 +186,7 @@ def _place_sensors(
 
 
 def _average_exposure(data: TrainingData) -> float:
-    """Return the exposure of individuals, averaged over the time under observation."""
+    """Return the exposure averaged over individuals and time under observation."""
     events = data.events
     if events.exposure is None:
         return 1.0
@@ -203,7 +195,7 @@ def _average_exposure(data: TrainingData) -> float:
 
 
 def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
-    """Return the exposure of each individual, averaged over its time under observation."""
+    """Return the exposure of each individual, averaged over its observed time."""
     if exposure.is_constant:
         return exposure.values
     owner = owners_of(events.window_offsets)
@@ -212,7 +204,7 @@ def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
 
 
 def _check_finite(stats: SufficientStats) -> None:
-    """Refuse statistics that ran over; only costs or weights beyond reason do that."""
+    """Refuse statistics that overflowed, which only extreme costs or weights cause."""
     if not (np.isfinite(stats.linear).all() and np.isfinite(stats.quadratic).all()):
         raise InvalidEventsError(
             "Statistics of the events must be finite, but costs, weights or times are too "

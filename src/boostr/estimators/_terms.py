@@ -1,8 +1,8 @@
-"""Whether terms beyond the proportional one pay ahead of time.
+"""Choice between one term and all terms by forecasts from earlier dates.
 
-Cross-validation holds out individuals, not the time to come: curves of different forms may
-explain the past of everybody better, and go on worse. So the best models with one term and
-with all of them are grown again on what was known at earlier dates.
+Cross-validation holds out individuals, not future time: curves of different forms may
+explain the past better and extrapolate worse. So the best models with one term and with
+all of them are grown again on what was known at earlier dates.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _N_DATES = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermJudge:
-    """Compares forecasts of models with one and with all terms, at earlier dates."""
+    """Compares forecasts with one and with all terms at earlier dates."""
 
     params: Mapping[str, Any]  # of the estimator
     data: TrainingData
@@ -50,13 +50,13 @@ class TermJudge:
         mapper: BinMapper,
         n_threads: int,
     ) -> TermJudge | None:
-        """Return a judge, unless earlier dates are not asked for."""
+        """Return a judge, or None if no earlier dates are wanted."""
         return cls(params, data, mapper, n_threads) if params["n_origins"] > 0 else None
 
     def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
-        """Tell whether all terms forecast better at every date, or at none.
+        """Return whether all terms forecast better at every date.
 
-        At none means that too little was known at all of them: validation decides then.
+        True as well if too little was known at all dates: validation then decides.
         """
         data = self.data.take(some_of(np.arange(len(self.data))))
         lead = find_lead(data.events)
@@ -91,7 +91,7 @@ class TermJudge:
         return forecast_ahead(then, data, FrailtyLaw(variance), lead).log_likelihood
 
     def _grow(self, plan: Plan, known: TrainingData, run: ValidatedRun) -> Ensemble:
-        """Grow one model on what was known."""
+        """Return one model grown on the data known then."""
         stats = plan.compute(known.events, None, known.uneven_weights)
         binned = self.mapper.transform(known.features, self.n_threads)
         task = Task(

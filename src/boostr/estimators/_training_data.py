@@ -1,4 +1,4 @@
-"""What is left of the input of `fit` after all checks."""
+"""Checked training data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["TrainingData", "check_training_data", "find_step", "spread_rows"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingData:
-    """Individuals of positive weight, and who they are among all."""
+    """Individuals of positive weight; ``is_used`` marks them among all."""
 
     features: FloatArray  # (n_used, p)
     events: RecurrentEvents
@@ -31,7 +31,7 @@ class TrainingData:
         return len(self.events)
 
     def take(self, rows: PositionArray) -> TrainingData:
-        """Return some of the individuals, with who they are among all."""
+        """Return some of the individuals, marked among all."""
         is_used = np.zeros(len(self.is_used), dtype=np.bool_)
         is_used[np.flatnonzero(self.is_used)[rows]] = True
         return TrainingData(
@@ -43,7 +43,7 @@ class TrainingData:
         )
 
     def sample(self, n_most: int) -> TrainingData:
-        """Return every so-manieth individual, about as many as asked for or all."""
+        """Return an evenly spaced subsample of about `n_most` individuals."""
         return self.every(max(1, len(self) // n_most))
 
     def every(self, step: int) -> TrainingData:
@@ -51,7 +51,7 @@ class TrainingData:
         return self if step == 1 else self.take(np.arange(0, len(self), step))
 
     def spread(self, rows: FloatArray | None) -> FloatArray | None:
-        """Return rows of those used as rows of all individuals, NaN for the others."""
+        """Return rows of the used individuals among all, NaN for the others."""
         return spread_rows(rows, self.is_used)
 
     @property
@@ -61,10 +61,9 @@ class TrainingData:
 
 
 def find_step(n: int, n_most: int, n_values: int, most_values: int) -> int:
-    """Return which individuals, every so-manieth, stand for all.
+    """Return the step of an evenly spaced subsample of about ``n_most`` individuals.
 
-    About ``n_most`` of ``n``, and fewer by halves while those would have more than
-    ``most_values`` of the ``n_values`` that all have.
+    It doubles until the subsample has at most ``most_values`` of all ``n_values``.
     """
     step = max(1, n // n_most)
     while n_values > most_values * step:
@@ -73,7 +72,7 @@ def find_step(n: int, n_most: int, n_values: int, most_values: int) -> int:
 
 
 def spread_rows(rows: FloatArray | None, is_used: BoolArray) -> FloatArray | None:
-    """Return rows of those used as rows of all individuals, NaN for the others."""
+    """Return rows of the used individuals among all, NaN for the others."""
     if rows is None:
         return None
     spread = np.full((len(is_used), rows.shape[1]), np.nan)
@@ -88,7 +87,7 @@ def check_training_data(
     sensors: Trajectories | None,
     sample_weight: ArrayLike | None,
 ) -> TrainingData:
-    """Check that features, events and weights fit together; leave out weight zero."""
+    """Check features, events and weights against each other; drop weights of zero."""
     features = encoder.transform(table)
     events = check_rows(y, len(features))
     check_ids_match(table, events)

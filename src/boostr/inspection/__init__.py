@@ -1,4 +1,4 @@
-"""What a fitted model has learned: effects of sensors, importances, maps of features."""
+"""Inspection of fitted models: sensor effects, importances, maps of features."""
 
 from boostr.inspection._coefficient_map import CoefficientMap, coefficient_map
 from boostr.inspection._convergence import IndividualConvergence, individual_convergence

@@ -1,4 +1,4 @@
-"""What coefficients are multiplied with: the model's functions, accumulated over time."""
+"""Basis functions of a model accumulated over time, the factors of its coefficients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Read = Callable[[PositionArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Counts that are asked for: by common times, or in a window of every individual."""
+    """Times of the wanted counts: common to all, or one window per individual."""
 
     times: FloatArray | None  # (m,)
     start: FloatArray | None = None  # (n,)
@@ -37,14 +37,14 @@ class Asked:
     exposure: Exposure | None = None  # of all individuals, None for 1 each
 
     def part(self, block: slice) -> Asked:
-        """Return what is asked for of some individuals."""
+        """Return the same for some individuals."""
         exposure = None if self.exposure is None else self.exposure[block]
         if self.start is None or self.stop is None:
             return replace(self, exposure=exposure)
         return Asked(None, self.start[block], self.stop[block], exposure)
 
     def read(self, curves: Curves, clock: Clock) -> FloatArray:
-        """Return the counts of individuals with a curve each, (n, m)."""
+        """Return the counts of individuals, each with its curve, (n, m)."""
         curves = expose(curves, self.exposure, clock)
         if self.start is None or self.stop is None:
             return curves.values(clock.read(self._times))
@@ -53,9 +53,9 @@ class Asked:
         return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
 
     def read_one(self, curve: Curves, clock: Clock) -> FloatArray:
-        """Return the counts of one curve for all: (1, m), or (n, 1) for windows.
+        """Return the counts of one common curve: (1, m), or (n, 1) for windows.
 
-        With exposures (n, m) in any case.
+        With exposures always (n, m).
         """
         if self.exposure is not None:
             return self._read_exposed(curve, clock, self.exposure)
@@ -66,7 +66,7 @@ class Asked:
         return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
 
     def _read_exposed(self, curve: Curves, clock: Clock, exposure: Exposure) -> FloatArray:
-        """Return the counts of one curve for individuals with exposures, (n, m)."""
+        """Return the counts of one common curve with exposures, (n, m)."""
 
         def read(rows: PositionArray, times: FloatArray) -> FloatArray:
             return curve.values_at(np.zeros_like(rows), times)[:, None]
@@ -74,7 +74,7 @@ class Asked:
         return self.sum_exposed(read, clock, exposure)[:, :, 0]
 
     def sum_exposed(self, read: Read, clock: Clock, exposure: Exposure) -> FloatArray:
-        """Return how much curves rise where exposures are factors of that, (n, m, k).
+        """Return the rises of curves weighted by exposures, (n, m, k).
 
         ``read`` gives the values of individuals at times of the clock, (q, k).
         """
@@ -111,7 +111,7 @@ def ask(
     n: int,
     default: float,
 ) -> Asked:
-    """Check what a caller asks for: a horizon, several, or a window."""
+    """Return the checked times: a horizon, several, or a window."""
     if start is None and stop is None:
         return Asked(_check_times(default if horizon is None else horizon, "horizon"))
     if horizon is not None or stop is None:
@@ -141,9 +141,9 @@ def _check_times(times: ArrayLike, name: str) -> FloatArray:
 def accumulate_alike(
     ensemble: Ensemble, sensors: Trajectories | None, asked: Asked
 ) -> FloatArray:
-    """Return what all terms accumulate for everybody alike, (1 or n, m, n_terms).
+    """Return the accumulated terms without sensors, (1 or n, m, n_terms).
 
-    Sensors are unknown there, which stands for their average in training.
+    Missing sensors stand for their average in training.
     """
     unknown: Any = None
     if sensors is not None:
@@ -159,7 +159,7 @@ def accumulate_alike(
 def accumulate_own(
     ensemble: Ensemble, sensors: Trajectories, asked: Asked
 ) -> tuple[FloatArray, FittedSensorBasis]:
-    """Return what the sensors' terms accumulate along every path, (n, m, n_terms)."""
+    """Return the accumulated terms along each individual's sensors, (n, m, n_terms)."""
     basis = ensemble.basis
     assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has sensors
     n = len(sensors)

@@ -1,4 +1,4 @@
-"""What a model says of individuals over a grid of two static features."""
+"""Predictions of a model over a grid of two static features."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def coefficient_map(
 
 
 def _choose_quantity(model: FittedModel, sensor: Any, at: Any) -> tuple[Kind, Quantity]:
-    """Return what to compute of coefficients, and its name."""
+    """Return the function of coefficients to be mapped, and its name."""
     basis = model.ensemble_.basis
     if sensor is not None:
         return _choose_sensor_quantity(model, sensor, at)

@@ -1,4 +1,4 @@
-"""How the curve of one individual comes about, tree by tree."""
+"""Convergence of the curve of one individual, tree by tree."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _read_sensors(
 
 
 def _choose_stages(n_trees: ArrayLike | None, n_rounds: int) -> OffsetArray:
-    """Return numbers of trees, ascending, with all trees at last."""
+    """Return ascending numbers of trees, the last with all trees."""
     if n_trees is None:
         powers = 10 ** np.arange(0, len(str(n_rounds)) + 1, dtype=np.int64)
         wanted = np.multiply.outer(powers, np.array([1, 2, 5])).ravel()
@@ -208,7 +208,7 @@ def _add_up(
     stages: OffsetArray,
     times: FloatArray,
 ) -> FloatArray:
-    """Return the curves after so many trees, (k, m)."""
+    """Return the curves after given numbers of trees, (k, m)."""
     clock = model.clock_.read(times)
     ensemble = model.ensemble_
     staged = ensemble.staged_coefficients(features, int(numba.get_num_threads()))

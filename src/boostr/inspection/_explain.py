@@ -1,4 +1,4 @@
-"""Why a model expects as many events of an individual as it does."""
+"""Contributions of features and sensors to the expected number of events."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _check_frailty(frailty: ArrayLike, n: int) -> FloatArray:
 def _add_up(
     model: FittedModel, features: FloatArray, sensors: Trajectories | None, asked: Asked
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return base, amounts of reasons and predictions: (n, m), (n, k, m) and (n, m)."""
+    """Return base, contributions and predictions: (n, m), (n, k, m) and (n, m)."""
     n, n_times = len(features), 1 if asked.times is None else len(asked.times)
     trees = CoefficientShares.of(model.ensemble_)
     n_reasons = trees.n_features + (0 if sensors is None else len(sensors.names))
@@ -189,11 +189,10 @@ def _share_out(
     sensors: Trajectories | None,
     asked: Asked,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what is expected on average, (n, m), and the amounts of reasons, (n, k, m).
+    """Return the average expected numbers, (n, m), and contributions, (n, k, m).
 
-    The number expected of features S and sensors T is ``theta_S . (alike + own_T)``: what
-    the terms accumulate for everybody alike, and what each sensor's path adds to that. So
-    each path is a partner of the features, without which they add nothing here.
+    The value of features S and sensors T is ``theta_S . (alike + own_T)``, so each sensor
+    is a partner of the features in its own part.
     """
     n_threads = int(numba.get_num_threads())
     binned = model.ensemble_.mapper.transform(features, n_threads)

@@ -1,4 +1,4 @@
-"""The reasons behind predictions, as tables and sentences."""
+"""Contributions to predictions, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ class Explanation:
         return self._write_sentence(self.position(id), n_reasons)
 
     def _write_sentence(self, i: int, n_reasons: int = 3) -> str:
-        """Write the sentence of a position; unlearned categories stand by their names."""
+        """Return the sentence for a position, with the names of unlearned categories."""
         named = [
             f"{name} = {self.unlearned[i, place]}" if (i, place) in self.unlearned else name
             for place, name in enumerate((*self.features, *self.sensors))
@@ -344,7 +344,7 @@ class Explanation:
             )
 
     def _others(self) -> list[tuple[str, FloatArray]]:
-        """Return reasons that are neither features nor sensors, where there are any."""
+        """Return contributions of neither features nor sensors, if there are any."""
         others = [(ABOVE_ZERO, self.above_zero)] if np.any(self.above_zero) else []
         if self.own_history is not None:
             others.append((OWN_HISTORY, self.own_history))

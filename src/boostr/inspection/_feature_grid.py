@@ -1,4 +1,4 @@
-"""Grids of values of static features, and what a model says on them."""
+"""Grids of values of static features, and predictions on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Quantity = Callable[[FloatArray], FloatArray]  # of coefficients
 def make_grid(
     model: FittedModel, rows: FloatArray | None, column: int, n_grid: int
 ) -> FloatArray:
-    """Return values of a feature, or all codes of its categories."""
+    """Return grid values of a feature, or all codes of its categories."""
     categories = model.encoder_.categories[column]
     if categories is not None:
         return np.arange(len(categories), dtype=np.float64)
@@ -36,7 +36,7 @@ def make_grid(
 
 
 def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> FloatArray:
-    """Return values of a feature: of individuals, or the borders of its bins."""
+    """Return values of a feature: those of individuals, or the bin thresholds."""
     if rows is not None:
         return rows[~np.isnan(rows[:, column]), column]
     mapper = model.ensemble_.mapper
@@ -44,7 +44,7 @@ def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> F
 
 
 def typical_values(model: FittedModel, rows: FloatArray | None) -> FloatArray:
-    """Return medians of numbers and the most frequent categories, NaN where unknown."""
+    """Return medians of numbers and the most frequent categories, NaN if unknown."""
     typical = np.full(len(model.encoder_.names), np.nan)
     for column, categories in enumerate(model.encoder_.categories):
         known = _known_values(model, rows, column)
@@ -62,7 +62,7 @@ def evaluate_pairs(
     grids: list[FloatArray],
     quantity: Quantity,
 ) -> FloatArray:
-    """Return the quantity at all pairs of values, averaged over rows of the others."""
+    """Return the quantity at all pairs of values, averaged over the other features."""
     x, y = (axis.ravel() for axis in np.meshgrid(*grids))
     means = np.empty(len(x))
     n_cells = max(1, _BLOCK // len(others))
@@ -77,7 +77,7 @@ def evaluate_pairs(
 
 
 def name_values(model: FittedModel, column: int, values: FloatArray) -> AnyArray:
-    """Return values of a feature as they are, or the categories behind codes."""
+    """Return values of a feature unchanged, or the categories of codes."""
     categories = model.encoder_.categories[column]
     if categories is None:
         return values

@@ -236,7 +236,7 @@ def _measure_losses(
     y: RecurrentEvents | None,
     Z: Trajectories | None,
 ) -> tuple[FloatArray, FloatArray, str | None]:
-    """Return what leaving out each sensor costs, standard errors, and in which measure."""
+    """Return the rise of loss without each sensor, standard errors, and the measure."""
     unknown = np.full(len(found), np.nan)
     if y is not None:
         if X is None:
@@ -265,7 +265,7 @@ def _compare_scores(
 
 
 def _leave_out(model: FittedModel, terms: slice) -> FittedModel:
-    """Return the model with some coefficients set to zero in all leaves."""
+    """Return the model with some coefficients zero in all leaves."""
     ensemble = model.ensemble_
     members = tuple(
         Member(tuple(_without(tree, terms) for tree in member.trees), member.weight)

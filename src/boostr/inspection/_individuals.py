@@ -1,4 +1,4 @@
-"""Sensors and labels of the individuals that a model is asked about."""
+"""Sensors and labels of the individuals to be inspected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["find_ids", "read_sensors"]
 def read_sensors(
     model: FittedModel, given: Trajectories | None, asker: str
 ) -> Trajectories | None:
-    """Return sensors as the model was trained with them; they must be there if it was."""
+    """Return sensors as in training; required if the model was trained with some."""
     if model.sensor_layout_ is None:
         if given is not None:
             sensor_basis(model)  # says that the model has no sensors

@@ -1,4 +1,4 @@
-"""What inspection reads off a fitted estimator, whichever class it has."""
+"""Access to the parts of a fitted estimator, of any class."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Encoder(Protocol):
         ...
 
     def name_unlearned(self, X: Any, codes: FloatArray) -> dict[tuple[int, int], str]:
-        """Return words for categories without a code, by row and column."""
+        """Return the names of categories without a code, by row and column."""
         ...
 
 
@@ -90,13 +90,13 @@ class FittedModel(Protocol):
     monotone: bool
 
     def score(self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None) -> float:
-        """Tell how much better the predictions explain events than the average does."""
+        """Return how much better the predictions explain events than the average."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorTerms:
-    """A sensor and the place of its functions among all terms of the model."""
+    """A sensor and the positions of its functions among all terms."""
 
     sensor: Sensor
     place: int
@@ -104,7 +104,7 @@ class SensorTerms:
 
 
 def check_model(model: Any) -> FittedModel:
-    """Return the model if it is fitted, and one that can be inspected."""
+    """Return the model; refuse one that is not fitted or cannot be inspected."""
     if hasattr(model, "ensemble_") and hasattr(model, "encoder_"):
         fitted: FittedModel = model
         return fitted
@@ -118,7 +118,7 @@ def check_model(model: Any) -> FittedModel:
 
 
 def read_features(model: FittedModel, X: Any) -> FloatArray:
-    """Return static features as numbers; the sensors of a panel are not looked at."""
+    """Return static features as numbers; sensors of a panel are ignored."""
     return model.encoder_.transform(read_table(model, X), model.split_counts_ > 0.0)
 
 
@@ -147,7 +147,7 @@ def read_exposure(model: FittedModel, given: Any, n: int, table: Any) -> Exposur
 
 
 def split_sensors(X: Any, Z: Trajectories | None) -> tuple[Any, Trajectories | None]:
-    """Return features and sensors in step with each other."""
+    """Return features and sensors of the same individuals."""
     if isinstance(X, Panel):
         if Z is not None:
             raise InvalidSensorsError(
@@ -174,7 +174,7 @@ def sensor_basis(model: FittedModel) -> FittedSensorBasis:
 
 
 def find_sensor(model: FittedModel, sensor: Any) -> SensorTerms:
-    """Return the sensor of a name or position."""
+    """Return the sensor with a name or position."""
     basis = sensor_basis(model)
     names = [each.name for each in basis.sensors]
     place = _find(sensor, names, "sensor", "sensors")
@@ -183,7 +183,7 @@ def find_sensor(model: FittedModel, sensor: Any) -> SensorTerms:
 
 
 def find_feature(model: FittedModel, feature: Any) -> int:
-    """Return the column of a name or position."""
+    """Return the column with a name or position."""
     return _find(feature, model.encoder_.names, "feature", "features")
 
 
@@ -198,19 +198,19 @@ def find_code(value: Any, categories: Sequence[Any], owner: str) -> float:
 
 
 def time_unit(model: FittedModel) -> str | None:
-    """Return the unit of time, where the model knows it."""
+    """Return the unit of time, None if unknown."""
     layout = model.sensor_layout_
     own: str | None = getattr(model, "time_unit_", None)
     return own if own is not None or layout is None else layout.time_unit
 
 
 def observed_span(model: FittedModel) -> tuple[float, float]:
-    """Return from when to when training individuals were observed, at most."""
+    """Return the first start and last end of follow-up in training."""
     return float(getattr(model.clock_, "origin", 0.0)), float(model.horizon_)
 
 
 def mean_speed(model: FittedModel) -> float:
-    """Return how much time passes on the model's clock per unit of time, on average."""
+    """Return the average speed of the model's clock."""
     begin, end = observed_span(model)
     passed = np.diff(model.clock_.read(np.array([begin, end])))[0]
     return float(passed / (end - begin))
@@ -260,7 +260,7 @@ def find_unused_plan(model: FittedModel, future: Any) -> list[str]:
 
 
 def warn_of_unused(names: Iterable[str], noun: str, stacklevel: int = 3) -> None:
-    """Warn that nothing changes with features or sensors that the model does not use."""
+    """Warn that features or sensors without effect on the model are varied."""
     found = list(names)
     if found:
         warnings.warn(

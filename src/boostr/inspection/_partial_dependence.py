@@ -1,4 +1,4 @@
-"""What is expected if a feature had other values, as curves in time."""
+"""Expected curves if a feature had other values."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def _predict_as_if(
     value: float,
     times: FloatArray,
 ) -> FloatArray:
-    """Return the curves of individuals that all have one value of a feature, (n, m)."""
+    """Return the curves of individuals with a feature set to one value, (n, m)."""
     changed = rows.copy()
     changed[:, column] = value
     theta = sum_trees(model, changed)

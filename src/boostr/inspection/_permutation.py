@@ -1,4 +1,4 @@
-"""How much worse a model gets when the values of a feature are shuffled."""
+"""Loss of a model after the values of a feature are shuffled."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def permutation_importance(
 def _read_individuals(
     model: FittedModel, X: Any, y: Any, Z: Trajectories | None
 ) -> tuple[FloatArray, SufficientStats]:
-    """Return features, and the loss of every individual as a function of coefficients."""
+    """Return features, and a function from coefficients to individual losses."""
     events = check_target(y)
     check_histories(model, events)
     if Z is not None and Z.has_ids and events.has_ids:

@@ -1,4 +1,4 @@
-"""What a sensor adds to the rate of events, value by value."""
+"""Effect of a sensor on the rate of events, by its value."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def sensor_effect(
 
 
 def check_n_grid(n_grid: Any) -> int:
-    """Return the number of values of a grid, or say why it cannot be."""
+    """Return the number of grid values, checked."""
     if not isinstance(n_grid, Integral) or isinstance(n_grid, bool) or n_grid < 2:
         raise InvalidParameterError(
             f"`n_grid` must be a whole number of at least 2, but it is {n_grid!r}."
@@ -233,7 +233,7 @@ def _apply_layout(model: FittedModel, given: Trajectories | None) -> Trajectorie
 def _make_grid(
     found: SensorTerms, grid: ArrayLike | None, n_grid: int, paths: Trajectories | None
 ) -> FloatArray:
-    """Return values, or codes of categories, at which the effect is asked for."""
+    """Return the values, or codes of categories, at which the effect is evaluated."""
     sensor = found.sensor
     if sensor.categories is not None:
         if grid is None:
@@ -248,7 +248,7 @@ def _make_grid(
 
 
 def _find_range(found: SensorTerms, paths: Trajectories | None) -> tuple[float, float]:
-    """Return the range of training; of the paths, for a sensor that was constant there."""
+    """Return the range in training, or that of the given sensors if it was constant."""
     if found.sensor.knots.size:
         return found.sensor.low, found.sensor.high
     if paths is not None and not np.isnan(paths.values[found.place]).all():
@@ -288,7 +288,7 @@ def _name_values(sensor: Sensor, values: FloatArray) -> AnyArray:
 def _find_band(
     coefficients: FloatArray, functions: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the effects that certain shares of the individuals do not exceed."""
+    """Return quantiles of the effect over individuals."""
     band = np.empty((2, len(functions)))
     for place, function in enumerate(functions):  # one by one, to bound the memory
         effects = coefficients @ function

@@ -1,4 +1,4 @@
-"""A sentence on the reasons of one individual."""
+"""A sentence on the contributions to one prediction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_sentence(
     extra: Sequence[tuple[str, float]],
     n_reasons: int,
 ) -> str:
-    """Name the largest amounts, sum up the rest, and end with reasons of another kind."""
+    """Return a sentence with the largest contributions, the rest, and the others."""
     digits = _choose_digits(max(abs(prediction), abs(base)))
     threshold = 0.5 * 10.0**-digits
     ordered = sorted(amounts, key=lambda pair: -abs(pair[1]))
@@ -34,7 +34,7 @@ def write_sentence(
 
 
 def _choose_digits(size: float) -> int:
-    """Return decimals: one, or more where the first two digits come later."""
+    """Return the number of decimals: one, or more for small numbers."""
     if size == 0.0 or size >= 1.0:
         return 1
     return 1 - math.floor(math.log10(size))

@@ -1,4 +1,4 @@
-"""Shapley values of the coefficients that a tree ensemble gives to individuals."""
+"""Shapley values of the coefficients of a tree ensemble."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PARALLEL_FROM = 256  # individuals from which waking up threads pays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientShares:
-    """All trees of an ensemble, ready to say what each feature does to ``theta(x)``.
+    """Path-dependent SHAP values of ``theta(x)`` for all trees of an ensemble.
 
-    The value of a set of known features is the average of ``theta`` over the training
-    individuals of all the nodes that they leave open (path-dependent SHAP).
+    The value of a set of known features is the mean of ``theta`` over the training
+    individuals in all nodes that they leave open.
     """
 
     nodes: Nodes
@@ -35,7 +35,7 @@ class CoefficientShares:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> CoefficientShares:
-        """Pack the trees of all members, weighted."""
+        """Return the packed, weighted trees of all members."""
         pairs = [(tree, each.weight) for each in ensemble.members for tree in each.trees]
         trees = [tree.scaled(weight) for tree, weight in pairs]
         nodes, roots = pack_trees(trees, ensemble.basis.n_terms)
@@ -45,7 +45,7 @@ class CoefficientShares:
         return cls(nodes, counts, roots, make_rules(most + 1), n_features)
 
     def average(self) -> FloatArray:
-        """Return theta where no feature is known, (n_terms,)."""
+        """Return theta without known features, (n_terms,)."""
         out = np.empty(self.nodes.value.shape[1])
         average_leaves(self.nodes, self.counts, self.roots, out)
         return out
@@ -55,8 +55,8 @@ class CoefficientShares:
     ) -> FloatArray:
         """Return the share of every feature in theta, (n, n_features + 1, n_terms).
 
-        They add up to theta less its average. With a partner, a further player without
-        whom all of theta is zero, they add up to theta; its own share is the last row.
+        Shares add up to theta minus its average. With a partner, a player without whom
+        theta is zero, they add up to theta; its share is the last row.
         """
         n_rows = len(binned.bins)
         out = np.zeros((n_rows, self.n_features + 1, self.nodes.value.shape[1]))

@@ -1,4 +1,4 @@
-"""How much of the time a sensor spends around each value."""
+"""Share of time that a sensor spends around each value."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["path_shares", "training_shares"]
 
 
 def training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
-    """Return the share of the training time around each value of a grid.
+    """Return the share of training time around each value of a grid.
 
-    A cell reaches halfway to the neighbours, the first and last ones to infinity. None for
-    a sensor of which training has learned nothing.
+    Cells reach halfway to the neighbours, the outer ones to infinity. None for a sensor
+    without training data.
     """
     if sensor.shares.size == 0:
         return None
@@ -34,10 +34,10 @@ def path_shares(
     weights: FloatArray,
     horizon: float,
 ) -> FloatArray:
-    """Return the share of the time that paths spend around each value of a grid.
+    """Return the share of time that sensors spend around each value of a grid.
 
-    Time counts from 0 to the horizon, where the sensor is known; last values hold. Codes of
-    categories have to be met exactly.
+    Time counts from 0 to the horizon where the sensor is known; last values hold. Codes
+    of categories must match exactly.
     """
     n = len(sensors)
     time = np.empty(len(sensors.times))

@@ -1,4 +1,4 @@
-"""Times at which curves are asked for."""
+"""Times at which curves are evaluated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_grid"]
 
 
 def check_grid(times: ArrayLike | None, usual: FloatArray) -> FloatArray:
-    """Return times sorted and each once, or the usual ones if none are given."""
+    """Return sorted unique times, or the usual ones if none are given."""
     if times is None:
         return usual
     grid = np.unique(as_times(times, "times", "times count units since `y.origin`."))

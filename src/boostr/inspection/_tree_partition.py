@@ -1,4 +1,4 @@
-"""How one tree of a fitted ensemble cuts the features up, and what its leaves add."""
+"""Partition of the features by one tree, and the values of its leaves."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def _find_boxes(
     right: IndexArray,
     n_features: int,
 ) -> FloatArray:
-    """Return how far the leaves reach on every feature."""
+    """Return the limits of the leaves on every feature."""
     boxes = np.empty((len(feature), n_features, 2))
     boxes[0] = (-np.inf, np.inf)
     for node in np.flatnonzero(feature >= 0):  # parents stand before their children
@@ -274,7 +274,7 @@ def _find_boxes(
 
 
 def _find_ranges(model: FittedModel) -> FloatArray:
-    """Return first and last borders of the bins."""
+    """Return the first and last thresholds of the bins."""
     mapper = model.ensemble_.mapper
     ranges = np.full((_n_features(model), 2), np.nan)
     for column in np.flatnonzero(~mapper.is_categorical):
@@ -285,7 +285,7 @@ def _find_ranges(model: FittedModel) -> FloatArray:
 
 
 def _evaluate(model: FittedModel, value: FloatArray, times: FloatArray) -> FloatArray:
-    """Return the curves of coefficients, (n, m), as they are added up."""
+    """Return the curves of coefficients, (n, m), as they add up over trees."""
     basis = model.ensemble_.basis
     clock = model.clock_.read(times)
     if not isinstance(basis, FittedSensorBasis):

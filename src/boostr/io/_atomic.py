@@ -1,4 +1,4 @@
-"""Where results go: places that are checked first, files that are whole or not there."""
+"""Checks of output paths, and atomic writes."""
 
 from __future__ import annotations
 
@@ -29,20 +29,10 @@ _KINDS = {
 def check_output(
     path: str | os.PathLike[str], what: str = "Results", *, appends: bool = False
 ) -> Path:
-    """Return the file that a path leads to; refuse one that cannot be written.
+    """Return the file behind a path; refuse one that cannot be written.
 
-    To be called before anything is computed. Links are followed, since people let
-    ``current.boostr`` lead to the model in use; devices, pipes and folders are refused.
-
-    Parameters
-    ----------
-    path : str or path
-        Where a file is to be written.
-    what : str, default="Results"
-        What it will hold, for the message.
-    appends : bool, default=False
-        Whether a file that is there grows; otherwise it is replaced, which takes a folder
-        in which files can be made.
+    Links are followed, as ``current.boostr`` may point to the model in use. Files are
+    replaced, so the folder must be writable, unless ``appends``.
     """
     try:
         target = Path(path).resolve()
@@ -60,13 +50,13 @@ def check_output(
 
 
 def check_checkpoint(path: str | os.PathLike[str] | None) -> None:
-    """Refuse a file for a checkpoint, where there is to be one, that cannot be written."""
+    """Refuse a checkpoint path that cannot be written; None is no checkpoint."""
     if path is not None:
         check_output(path, "A checkpoint", appends=True)
 
 
 def _find_obstacle(target: Path, *, appends: bool) -> tuple[str, str] | None:
-    """Return why a file cannot be written, and a hint; make one beside it to find out."""
+    """Return why a file cannot be written, and a hint; tries a file beside it."""
     if not target.parent.is_dir():
         return f"there is no folder {str(target.parent)!r}", f"mkdir -p {target.parent}"
     is_there = target.exists()
@@ -83,10 +73,9 @@ def _find_obstacle(target: Path, *, appends: bool) -> tuple[str, str] | None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file beside its place, on disk, and only then move it there.
+    """Write a file beside its target, sync it, then move it there.
 
-    A link stays one: it is the file it leads to that is replaced, and that keeps its
-    rights.
+    Links are kept: the file that they point to is replaced, with its permissions.
     """
     target = check_output(path)
     known = _find_mode(target)
@@ -107,7 +96,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk, where the system knows how to."""
+    """Sync the entries of a folder to disk, if the system supports it."""
     with contextlib.suppress(OSError, AttributeError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -121,7 +110,7 @@ def _name_draft(target: Path) -> Path:
 
 
 def _find_mode(path: Path) -> int | None:
-    """Return the rights of a file that is there already."""
+    """Return the permissions of an existing file, else None."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
     return None

@@ -1,4 +1,4 @@
-"""Trees of a training on its way, in a file that outlives the process."""
+"""Checkpoint file with the trees of a training that is not finished."""
 
 from __future__ import annotations
 
@@ -35,18 +35,10 @@ _PLACE = whole(0, 2**53)
 
 
 class CheckpointFile:
-    """What a training is, then its rounds, in pieces that count only as a whole.
+    """File of a training: its identity ``parts``, then rounds, in atomic pieces.
 
-    Pieces are appended every few seconds; what a crash has left of one is cut off when the
-    file is opened again. Until it is closed, the file is locked where the system can do
-    so; the lock goes with the process, however it ends.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; it is made if it is not there.
-    parts : mapping
-        What makes two trainings the same, by the names that a message gives to it.
+    A piece is appended every few seconds; the rest of a crash is cut off on opening. The
+    file is locked until it is closed or the process ends.
     """
 
     def __init__(self, path: str | os.PathLike[str], parts: Mapping[str, str]) -> None:
@@ -78,7 +70,7 @@ class CheckpointFile:
             self._file.close()
 
     def keep(self, trees: Round) -> None:
-        """Take over the trees of a round; they are on disk some seconds later."""
+        """Add the trees of a round; they are on disk some seconds later."""
         self._new.append(trees)
         if time.monotonic() - self._last_write >= _INTERVAL:
             self._write()
@@ -99,7 +91,7 @@ class CheckpointFile:
         os.fsync(self._file.fileno())
 
     def _read(self, parts: Mapping[str, str]) -> None:
-        """Read what is there of the same training, or begin."""
+        """Read the rounds of the same training, or write the header."""
         self._file.seek(0)
         content = memoryview(self._file.read())
         if len(content) == 0:
@@ -115,7 +107,7 @@ class CheckpointFile:
             self._file.truncate(place)
 
     def _check_order(self, first: int) -> None:
-        """Refuse rounds that do not go on where the last ones ended."""
+        """Refuse rounds that do not continue the last ones."""
         if first != len(self.rounds):
             raise InvalidParameterError(
                 "`checkpoint` must hold the rounds of one training in a row, but in "
@@ -125,7 +117,7 @@ class CheckpointFile:
             )
 
     def _check_header(self, content: memoryview, parts: Mapping[str, str]) -> int:
-        """Refuse the file of another training, and say what differs."""
+        """Refuse the file of another training, and name the differences."""
         try:
             size = measure(content)
             document = unpack(content[:size]).document
@@ -149,7 +141,7 @@ class CheckpointFile:
 
 
 def _open_alone(path: Path) -> BinaryIO:
-    """Open a file, new or old, for this training and no other."""
+    """Open and lock a file, new or old, for this training only."""
     file = path.open("a+b")
     if fcntl is None:
         return file
@@ -185,7 +177,7 @@ def _pack_rounds(rounds: list[Round], first: int) -> bytes:
 
 
 def _read_rounds(content: memoryview) -> Iterator[tuple[int, int, list[Round]]]:
-    """Yield size, first place and rounds of the pieces before the first damaged one."""
+    """Yield size, first position and rounds of the pieces before the first damaged one."""
     while len(content):
         try:
             size = measure(content)

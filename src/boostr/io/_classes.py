@@ -1,6 +1,6 @@
-"""The classes of clocks, bases and bins that files may hold, with their rules.
+"""Clocks, bases and bins that files may hold, with their rules.
 
-Compiled kernels do not look where they read: what they rely on is checked here.
+Compiled kernels do not check bounds, so what they rely on is checked here.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _SOLVER = Rule(
 
 
 def _rises(values: Any) -> bool:
-    """Tell whether values rise, by so much that one can divide by it."""
+    """Return whether values increase by steps that can be divided by."""
     gaps = np.diff(values)
     return bool(np.all((gaps > 0.0) & np.isfinite(1.0 / gaps)))
 
@@ -89,10 +89,10 @@ def _check_clock(clock: OperationalClock) -> None:
 
 
 def check_reach(clock: Clock, horizon: float) -> None:
-    """Refuse clocks that stand still or overflow where curves are read.
+    """Refuse clocks that stop or overflow where curves are evaluated.
 
-    Straight lines take the place of the clock's own smooth ones between its knots, which
-    are in the same bounds: this needs no other package, whose import would take long.
+    Linear interpolation stands in for the clock's smooth curve, which has the same
+    bounds: it needs no slow import.
     """
     times = np.array([horizon, REACH * horizon])
     if isinstance(clock, OperationalClock):

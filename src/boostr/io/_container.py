@@ -1,8 +1,8 @@
-"""Bytes on disk: a short binary header, one JSON document, arrays in a row.
+"""Binary format of files: a short header, one JSON document, consecutive arrays.
 
-Nothing in a file says where an array lies: arrays follow one another in the order of the
-table in the document, so that none can overlap, hide or point outside. All sizes are
-compared with the bytes that are there before anything is allocated.
+Files hold no addresses: arrays follow one another in the order of the table in the
+document, so that none can overlap, hide or point outside. All sizes are compared with the
+bytes that are there before anything is allocated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Container:
 
 
 def pack(document: dict[str, Any], arrays: Sequence[AnyArray]) -> bytes:
-    """Return the bytes of a document and arrays; the table of arrays is added to it."""
+    """Return the bytes of a document and its arrays; adds the table of arrays."""
     table, parts = [], []
     for array in arrays:
         plain = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -80,7 +80,7 @@ def pack(document: dict[str, Any], arrays: Sequence[AnyArray]) -> bytes:
 
 
 def measure(content: bytes | memoryview) -> int:
-    """Return how many bytes the container has that begins here, from its header."""
+    """Return the number of bytes of the container that begins here, from its header."""
     if len(content) < _HEAD.size or bytes(content[: len(_MAGIC)]) != _MAGIC:
         is_cut = len(content) > 0 and _MAGIC.startswith(bytes(content[: len(_MAGIC)]))
         is_cut = is_cut or bytes(content[: len(_MAGIC)]) == _MAGIC
@@ -101,7 +101,7 @@ def measure(content: bytes | memoryview) -> int:
 
 
 def check_size(head: bytes | memoryview, n_bytes: int) -> None:
-    """Refuse a file that has more or fewer bytes than its header says."""
+    """Refuse a file whose size differs from its header."""
     size = measure(head)
     if size != n_bytes:
         what = "cut off" if size > n_bytes else "followed by something else"
@@ -170,7 +170,7 @@ def _read_float(text: str) -> float:
 
 
 def _check_table(table: Any, n_raw: int) -> list[tuple[np.dtype[Any], list[int], str]]:
-    """Compare types and shapes of all arrays with the bytes there are."""
+    """Check types and shapes of all arrays against the number of bytes."""
     if not isinstance(table, list):
         raise _refuse("The document must list the arrays, but it does not.")
     checked = []
@@ -203,7 +203,7 @@ def _is_entry(entry: Any) -> bool:
 
 
 def _inflate(stored: bytes | memoryview, method: int, n_raw: int) -> bytes | memoryview:
-    """Return the arrays' bytes, never more than the header says and a ratio allows."""
+    """Return the bytes of the arrays, limited by the header and a maximum ratio."""
     if method == _AS_THEY_ARE:
         if len(stored) != n_raw:
             raise _refuse("The arrays of the file have another size than it says.")
@@ -223,7 +223,7 @@ def _inflate(stored: bytes | memoryview, method: int, n_raw: int) -> bytes | mem
 def _cut(
     raw: bytes | memoryview, table: list[tuple[np.dtype[Any], list[int], str]]
 ) -> list[AnyArray]:
-    """Return the arrays, each in memory of its own."""
+    """Return the arrays, each with its own memory."""
     arrays = []
     begin = 0
     for dtype, shape, order in table:

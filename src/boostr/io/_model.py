@@ -1,4 +1,4 @@
-"""Fitted models in files: one JSON document and arrays, no code."""
+"""Model files: one JSON document and arrays, no code."""
 
 from __future__ import annotations
 
@@ -59,11 +59,10 @@ def register_model(
     check_params: Callable[[dict[str, Any]], None],
     check: Callable[[Any], None],
 ) -> None:
-    """Let files hold fitted estimators of a class.
+    """Allow fitted estimators of a class in files.
 
-    Attributes without a rule are written and read by their type; ``rules`` are for those
-    that predictions and forecasts rely on, ``later_rules`` for those of them that older
-    files do not have.
+    ``rules`` are for attributes used by predictions and forecasts, ``later_rules`` for
+    those missing in older files; others are stored by type.
     """
     params = cls().get_params(deep=False)
     MODELS[cls.__name__] = ModelKind(cls, params, rules, later_rules, check_params, check)
@@ -292,7 +291,7 @@ def _check_attributes(kind: ModelKind, values: Mapping[str, Any]) -> None:
 
 
 def _make_unfitted(kind: ModelKind, reader: Reader, codes: dict[str, Any]) -> Any:
-    """Return the estimator with its parameters; those that a file lacks by default."""
+    """Return the estimator with its parameters; missing ones have defaults."""
     strange = [str(name)[:40] for name in codes if name not in kind.params]
     if strange:
         raise InvalidModelFileError(
@@ -312,7 +311,7 @@ def _make_unfitted(kind: ModelKind, reader: Reader, codes: dict[str, Any]) -> An
 
 @cache
 def own_version() -> str:
-    """Return the version of the package that is running."""
+    """Return the version of the running package."""
     try:
         return version("boostr")
     except PackageNotFoundError:  # run from its source, without being installed
@@ -320,7 +319,7 @@ def own_version() -> str:
 
 
 def _read_back(content: bytes) -> None:
-    """Make sure that what is about to be written can be read."""
+    """Check that the bytes to be written can be read."""
     try:
         from_bytes(content)
     except InvalidModelFileError as error:
@@ -328,7 +327,7 @@ def _read_back(content: bytes) -> None:
 
 
 def _read_all(file: BinaryIO) -> bytes:
-    """Read a file whose header agrees with its size, and no other."""
+    """Return the content of a file; refuse a size other than in its header."""
     head = file.read(HEAD_SIZE)
     n_bytes = os.fstat(file.fileno()).st_size
     check_size(head, n_bytes)

@@ -1,4 +1,4 @@
-"""What may stand in a field of a file: a test, and the words that describe it."""
+"""Rules for the fields of a file: a test, and words that describe it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_WHOLE = 2**53  # beyond it NumPy and Python have different numbers
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A test of a value, and what it asks for."""
+    """A test of a value, and words for what it requires."""
 
     words: str
     admits: Callable[[Any], bool]
@@ -52,7 +52,7 @@ TRUTH = Rule("truth value", lambda value: isinstance(value, bool | np.bool_))
 
 
 def require(is_met: object, fact: str) -> None:
-    """Refuse a file in which something does not hold."""
+    """Refuse a file unless a condition holds."""
     if not is_met:
         raise InvalidModelFileError(
             f"{fact}, but in this file it is otherwise.\n\nHint: save the model again."
@@ -60,13 +60,13 @@ def require(is_met: object, fact: str) -> None:
 
 
 def shorten(error: Exception) -> str:
-    """Return the fact of an error, which may quote a file at length."""
+    """Return the first line of an error, cut if it quotes a file at length."""
     fact = str(error).split("\n", maxsplit=1)[0]
     return fact if len(fact) <= _MAX_QUOTED else f"{fact[:_MAX_QUOTED]}…"
 
 
 def array(name: str, *shape: str, finite: bool = True) -> Rule:
-    """Return the rule of arrays of one type; NaN must be allowed by name."""
+    """Return the rule for arrays of one type; NaN must be allowed explicitly."""
     dtype, n_dimensions = np.dtype(name), len(shape)
 
     def admits(value: Any) -> bool:
@@ -82,7 +82,7 @@ def array(name: str, *shape: str, finite: bool = True) -> Rule:
 
 
 def number(low: float = -math.inf, *, above: bool = False, finite: bool = True) -> Rule:
-    """Return the rule of numbers from ``low`` on, or above it; NaN is never one."""
+    """Return the rule for numbers from ``low`` on, or above it; NaN never passes."""
 
     def admits(value: Any) -> bool:
         is_number = isinstance(value, int | float | np.integer | np.floating)
@@ -100,7 +100,7 @@ def number(low: float = -math.inf, *, above: bool = False, finite: bool = True) 
 
 
 def whole(low: int, high: int) -> Rule:
-    """Return the rule of whole numbers in a range."""
+    """Return the rule for whole numbers in a range."""
     return Rule(
         f"whole number from {low} to {high}",
         lambda value: (
@@ -112,17 +112,17 @@ def whole(low: int, high: int) -> Rule:
 
 
 def instance(*types: type, words: str) -> Rule:
-    """Return the rule of objects of some classes, which have rules of their own."""
+    """Return the rule for objects of some classes, which have their own rules."""
     return Rule(words, lambda value: isinstance(value, types))
 
 
 def optional(rule: Rule) -> Rule:
-    """Return a rule that admits None as well."""
+    """Return a rule that also allows None."""
     return Rule(f"{rule.words}, or null", lambda value: value is None or rule.admits(value))
 
 
 def sequence(kind: type[tuple[Any, ...]] | type[list[Any]], rule: Rule) -> Rule:
-    """Return the rule of tuples or lists of one kind of entries."""
+    """Return the rule for tuples or lists of one kind of entries."""
     return Rule(
         f"{kind.__name__} of {rule.words}",
         lambda value: type(value) is kind and all(rule.admits(entry) for entry in value),

@@ -1,4 +1,4 @@
-"""Trees in a row: a handful of arrays, however many trees there are."""
+"""Many trees packed into a few arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENSEMBLE = instance(Ensemble, words="Ensemble")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedTrees:
-    """The nodes of many trees, tree after tree; see `Nodes` for their meaning."""
+    """The nodes of many trees, one after the other; see `Nodes`."""
 
     n_nodes: IndexArray  # (n_trees,)
     n_sets: IndexArray  # (n_trees,) sets of categories
@@ -40,7 +40,7 @@ class PackedTrees:
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], n_terms: int) -> PackedTrees:
-        """Put the nodes of trees one after the other."""
+        """Return trees packed one after the other."""
         parts = [tree.nodes for tree in trees]
 
         def join(arrays: list[AnyArray], like: AnyArray) -> AnyArray:
@@ -88,7 +88,7 @@ class PackedTrees:
 
 
 def _check_packed(trees: PackedTrees) -> None:
-    """Refuse nodes that are no trees: walking down must end, inside, for every value."""
+    """Refuse nodes that are no trees: every walk down must end, and inside."""
     n_total, n_sets = len(trees.feature), len(trees.categories)
     lengths = {len(getattr(trees, name)) for name in _PER_NODE}
     require(lengths == {n_total}, "All nodes must have all entries")
@@ -120,7 +120,7 @@ def _check_packed(trees: PackedTrees) -> None:
 
 
 def check_trees_match(trees: PackedTrees, is_categorical: BoolArray, n_terms: int) -> None:
-    """Refuse trees of other functions, or of features that are not there or different."""
+    """Refuse trees that do not match the functions or the features."""
     require(trees.value.shape[1] == n_terms, "Leaves must have a number per function")
     require(
         np.all((trees.feature >= -1) & (trees.feature < len(is_categorical))),

@@ -1,4 +1,4 @@
-"""Values as JSON and arrays: plain ones by their type, objects from a list of classes."""
+"""Values as JSON and arrays; objects only of registered classes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEXT_RATIO = 8  # letters that they may take for every letter of the file
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A class whose objects a file may hold: the only ones that reading ever makes."""
+    """A class whose objects a file may hold; reading creates no others."""
 
     type: type
     rules: Mapping[str, Rule]
@@ -51,11 +51,10 @@ def register(
     put_together: Callable[..., Any] | None = None,
     later: Mapping[str, Rule] | None = None,
 ) -> None:
-    """Let files hold objects of a class.
+    """Allow objects of a class in files.
 
-    Of a dataclass all fields are written, and its constructor is called with them; for
-    others ``take_apart`` and ``put_together`` do so. ``rules`` has one for every field;
-    those of ``later`` may be missing, and have their default values then.
+    Dataclasses are stored by field; others by ``take_apart`` and ``put_together``.
+    ``rules`` has one rule per field; fields in ``later`` may be missing.
     """
     CLASSES[cls.__name__] = Kind(
         cls, rules, check, take_apart or _take_fields, put_together or cls, later or {}
@@ -67,13 +66,13 @@ def _take_fields(thing: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """Turns values into JSON, and collects the arrays beside it."""
+    """Converts values to JSON, and collects the arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[AnyArray] = []
 
     def write(self, value: Any, place: str) -> Any:
-        """Return a value as JSON; ``place`` is what messages call it."""
+        """Return a value as JSON; ``place`` is its name in messages."""
         if isinstance(value, np.ndarray | np.generic) and not isinstance(value, str):
             return self._write_array(value, place)
         if value is None or isinstance(value, str | int | float):
@@ -122,7 +121,7 @@ class Writer:
 
 
 class Reader:
-    """Turns JSON back into values, and refuses all that a writer would not have made."""
+    """Converts JSON back to values; refuses what a writer would not have produced."""
 
     def __init__(self, arrays: list[AnyArray]) -> None:
         self._arrays = arrays
@@ -140,7 +139,7 @@ class Reader:
         }
 
     def read(self, code: Any, place: str, depth: int = 0) -> Any:
-        """Return the value behind JSON."""
+        """Return the value of JSON."""
         require(depth <= _MAX_DEPTH, f"`{place}` must not be nested so deeply")
         if isinstance(code, str):
             require(_is_unicode(code), f"`{place}` must be valid Unicode")
@@ -159,7 +158,7 @@ class Reader:
         return self._special[name](content, place, depth)
 
     def _count_alike(self, number: int, place: str) -> None:
-        """Refuse many numbers with the same hash, among which looking one up takes long."""
+        """Refuse many numbers with the same hash, which make lookups slow."""
         self._hashes[hash(number)] += 1
         is_usual = self._hashes[hash(number)] <= _MOST_ALIKE
         require(is_usual, f"`{place}` must not be one of many numbers that are that alike")
@@ -249,7 +248,7 @@ class Reader:
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether text has no halves of surrogate pairs, which no encoding knows."""
+    """Return whether a text has no lone surrogates, which cannot be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -266,7 +265,7 @@ def _cannot_save(place: str, what: str) -> InvalidParameterError:
 
 
 def digest(*values: Any) -> str:
-    """Return a short text that differs where any of the values does, to the bit."""
+    """Return a short text that differs if any bit of the values does."""
     state = hashlib.sha256()
     for value in values:
         writer = Writer()

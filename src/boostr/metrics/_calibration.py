@@ -1,4 +1,4 @@
-"""Whether as many events happen as predicted."""
+"""Calibration: agreement of predicted and observed numbers of events."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ def calibration_slope(
 def _fit_slope(
     counts: FloatArray, mean: FloatArray, weight: FloatArray, logs: FloatArray
 ) -> tuple[float, float]:
-    """Regress counts on logs with exposure; return the coefficient and its error."""
+    """Return the slope of counts on logs with exposure, and its standard error."""
     design = np.column_stack([np.ones_like(logs), logs])
     theta = np.array([np.log(weight @ counts / (weight @ mean)), 0.0])
 
@@ -363,7 +363,7 @@ def _check(
 
 
 def _score(y: RecurrentEvents, mean: FloatArray, by: ArrayLike | None) -> FloatArray:
-    """Return what individuals are ordered by."""
+    """Return the values by which individuals are ordered."""
     if by is not None:
         return check_positive(by, len(y), "by")
     if np.ptp(y.start) or np.ptp(y.end) or y.window_start.size > len(y):
@@ -396,5 +396,5 @@ def _check_possible(
 
 
 def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Divide; NaN where nothing is below."""
+    """Return the ratio, NaN for a denominator of zero."""
     return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)

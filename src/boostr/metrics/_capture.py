@@ -1,4 +1,4 @@
-"""How many of the events fall to those with the highest predictions."""
+"""Share of the events among the individuals with the highest predictions."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def capture_curve(
 def _curve(
     scores: FloatArray, unit: FloatArray, events: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return shares of units and events of the highest scores, equal ones together."""
+    """Return shares of units and events by descending score, ties together."""
     place = np.unique(-scores, return_inverse=True)[1]
     sums = [np.cumsum(np.bincount(place, values)) for values in (unit, events)]
     share, captured = (np.concatenate([[0.0], own / own[-1]]) for own in sums)

@@ -1,4 +1,4 @@
-"""Checks of predictions that are handed to metrics."""
+"""Checks of predictions passed to metrics."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
 
 
 def check_positive(values: ArrayLike, n: int, name: str) -> FloatArray:
-    """Return one finite number per individual, none of them negative."""
+    """Return one finite, nonnegative number per individual."""
     checked = check_values(values, n, name)
     wrong = np.flatnonzero(checked < 0.0)
     if wrong.size:
@@ -104,7 +104,7 @@ def _check_finite(values: FloatArray, n: int, name: str) -> None:
 
 
 def check_horizon(horizon: float | None) -> float:
-    """Return a time up to which events count; infinity if none is given."""
+    """Return the time up to which events count; infinity by default."""
     if horizon is None:
         return np.inf
     value = _as_numbers(horizon, "horizon")
@@ -119,7 +119,7 @@ def check_horizon(horizon: float | None) -> float:
 def check_window(
     start: ArrayLike, stop: ArrayLike, n: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return starts and stops of windows of time, one each per individual."""
+    """Return starts and stops of windows, one each per individual."""
     borders = []
     for values, name in ((start, "start"), (stop, "stop")):
         border: AnyArray = _as_numbers(values, name)
@@ -141,7 +141,7 @@ def check_window(
 
 
 def check_choice(value: object, choices: Sequence[str | None], name: str) -> None:
-    """Refuse a value that is none of the choices."""
+    """Refuse a value that is not among the choices."""
     if value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise InvalidParameterError(f"`{name}` must be {listed}, but it is {value!r}.")

@@ -1,4 +1,4 @@
-"""Whether those with higher predictions have more events."""
+"""Concordance: whether individuals with higher predictions have more events."""
 
 from __future__ import annotations
 
@@ -317,12 +317,12 @@ def _check(
 
 
 def _rank(scores: FloatArray) -> OffsetArray:
-    """Rank the predictions from 0 on; equal ones have equal ranks."""
+    """Return the ranks of predictions from 0 on; ties have equal ranks."""
     return np.unique(scores, return_inverse=True)[1].astype(np.int64)
 
 
 def _share(pairs: FloatArray, tied: Tied, possible: float) -> float:
-    """Divide concordant by comparable pairs, if more than rounding is left of these."""
+    """Return concordant over comparable pairs; refuse too few of the latter."""
     concordant, equal, comparable = pairs
     if tied == "half":
         concordant += 0.5 * equal
@@ -375,7 +375,7 @@ def _compare_common(
 def _compare_at(
     y: RecurrentEvents, scores: FloatArray, weight: FloatArray, horizon: float
 ) -> FloatArray:
-    """Compare pairs of those who were observed from the first start to the horizon."""
+    """Compare pairs that were observed from the first start to the horizon."""
     first = np.full(len(y), y.window_start.min())
     last = np.full(len(y), min(horizon, y.window_stop.max()))
     known = np.flatnonzero(covers(y, first, last))

@@ -197,7 +197,7 @@ def _predict_window(
 def _predict_both(
     estimator: Any, X: Any, y: RecurrentEvents
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers expected while observed, and the rates at the events."""
+    """Return the expected numbers while observed, and the rates at the events."""
     expected = predict_observed(estimator, X, y, -np.inf, np.inf)
     return expected, predict_rates(estimator, X, y, expected)
 
@@ -213,7 +213,7 @@ def _likelihood(
 def _predict_order(
     estimator: Any, X: Any, y: RecurrentEvents
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers expected while observed, and scores to sort individuals by."""
+    """Return the expected numbers while observed, and scores to order individuals by."""
     expected = predict_observed(estimator, X, y, -np.inf, np.inf)
     return expected, predict_by(estimator, X, y, None)
 

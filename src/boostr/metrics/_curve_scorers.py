@@ -179,7 +179,7 @@ def skill_scorer(times: ArrayLike) -> MetricScorer:
 
 
 def _as_grid(times: ArrayLike) -> FloatArray:
-    """Return increasing times; one number is the last of many."""
+    """Return increasing times; a single number is the last of an even grid."""
     if np.ndim(times) == 0:
         return check_grid(np.linspace(0.0, np.asarray(times, dtype=np.float64), N_TIMES))
     return check_grid(times)
@@ -217,7 +217,7 @@ def _mean_error(
 
 
 def _cover(y: RecurrentEvents, times: FloatArray | None) -> FloatArray:
-    """Return the times given, or some that cover the follow-up."""
+    """Return the given times, or a grid over the follow-up."""
     return np.linspace(y.start.min(), y.end.max(), N_TIMES) if times is None else times
 
 

@@ -1,4 +1,4 @@
-"""Distances of predicted curves from the truth and from what was observed."""
+"""Distances of predicted curves from true and from observed ones."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ def _check_reference(reference: ArrayLike, n_times: int) -> FloatArray:
 def _weighted_areas(
     y: RecurrentEvents, jumps: FloatArray, grid: FloatArray, curves: FloatArray
 ) -> FloatArray:
-    """Return the integrated squared error of everybody's weighted counts."""
+    """Return each individual's integrated squared error of weighted counts."""
     n = len(y)
     counts = (y.times > grid[0]) & (y.times <= grid[-1])
     sizes = np.bincount(y.event_owner[counts], minlength=n)

@@ -1,4 +1,4 @@
-"""Individuals arranged by their ends and their numbers of events, for quick comparison."""
+"""Individuals sorted by end and number of events, for fast comparison of pairs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ __all__ = ["Levels", "arrange_levels"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """Who reaches how many events, and when, counted in turns.
+    """Individuals by number of events, numbered by the end of their follow-up.
 
-    ``order`` lists individuals by the end of their follow-up: that is their turn. The
-    other arrays number individuals by turn; `boostr._kernels.concordance.sweep_levels`
-    says what they are.
+    ``order`` lists individuals by that end; the other arrays use these numbers, see
+    `boostr._kernels.concordance.sweep_levels`.
     """
 
     order: OffsetArray  # (n,)
@@ -31,7 +30,10 @@ class Levels:
 
 
 def arrange_levels(y: RecurrentEvents, horizon: float) -> Levels:
-    """Arrange histories without gaps that begin together, up to a horizon."""
+    """Return the levels of histories without gaps and with a common start.
+
+    Events after the horizon do not count.
+    """
     end = np.minimum(y.end, horizon)
     order = np.argsort(end, kind="stable")
     turn = np.empty_like(order)
@@ -61,12 +63,12 @@ def arrange_levels(y: RecurrentEvents, horizon: float) -> Levels:
 
 
 def _count_within(sizes: AnyArray) -> tuple[OffsetArray, OffsetArray]:
-    """Count the members of groups of these sizes from 0 on; tell their groups."""
+    """Return the positions within groups of given sizes, and the groups."""
     group = np.repeat(np.arange(sizes.size), sizes)
     return np.arange(group.size) - (np.cumsum(sizes) - sizes)[group], group
 
 
 def _offsets(level: OffsetArray, n_levels: int) -> OffsetArray:
-    """Tell where each level begins once the levels are sorted."""
+    """Return the first position of each level after sorting."""
     sizes = np.bincount(level, minlength=n_levels)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What was observed of whom: counts in windows, exposure, chances of being observed."""
+"""Observed counts in windows, exposure, and shares of individuals under observation."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def expected_counts(
 
 
 def check_cover(grid: FloatArray, start: FloatArray, stop: FloatArray) -> None:
-    """Refuse times that do not reach over what was observed."""
+    """Refuse times that do not cover the follow-up."""
     if start.size and (grid[0] > start.min() or grid[-1] < stop.max()):
         raise InvalidParameterError(
             f"`times` must cover the follow-up, from {start.min():g} to {stop.max():g}, "
@@ -101,7 +101,7 @@ def check_cover(grid: FloatArray, start: FloatArray, stop: FloatArray) -> None:
 def interpolate_rows(
     curves: FloatArray, grid: FloatArray, rows: OffsetArray, times: FloatArray
 ) -> FloatArray:
-    """Read the curves of rows at one time each, linearly between the grid."""
+    """Return the curves of rows at one time each, by linear interpolation."""
     cell = np.clip(np.searchsorted(grid, times, side="right") - 1, 0, grid.size - 2)
     position = np.clip(times, grid[0], grid[-1])
     share = (position - grid[cell]) / (grid[cell + 1] - grid[cell])
@@ -120,7 +120,7 @@ def count_events(
     stop: FloatArray,
     costs: FloatArray | None = None,
 ) -> FloatArray:
-    """Sum the costs of everybody's events in (start, stop]."""
+    """Return the total cost of each individual's events in (start, stop]."""
     owner = y.event_owner
     counts = (y.times > start[owner]) & (y.times <= stop[owner])
     values = y.costs if costs is None else costs
@@ -128,7 +128,7 @@ def count_events(
 
 
 def covers(y: RecurrentEvents, start: FloatArray, stop: FloatArray) -> BoolArray:
-    """Tell who was observed all the way from start to stop."""
+    """Return who was observed all the way from start to stop."""
     owner = window_owner(y)
     whole = (y.window_start <= start[owner]) & (y.window_stop >= stop[owner])
     observed: BoolArray = np.logical_or.reduceat(whole, y.window_offsets[:-1])
@@ -136,7 +136,7 @@ def covers(y: RecurrentEvents, start: FloatArray, stop: FloatArray) -> BoolArray
 
 
 def observed_share(y: RecurrentEvents, weight: FloatArray, times: FloatArray) -> FloatArray:
-    """Return the share of individuals that were observed at each time."""
+    """Return the share of individuals under observation at each time."""
     weights = weight[window_owner(y)]
 
     def total_before(borders: FloatArray) -> FloatArray:
@@ -149,7 +149,7 @@ def observed_share(y: RecurrentEvents, weight: FloatArray, times: FloatArray) ->
 
 
 def inverse_weighted_costs(y: RecurrentEvents, weight: FloatArray) -> FloatArray:
-    """Divide what every event counts by the share that was observed when it happened."""
+    """Return event costs over the share under observation at the event."""
     counted = weight[y.event_owner] > 0.0
     share = observed_share(y, weight, y.times)
     return np.divide(y.costs, share, out=np.zeros_like(y.costs), where=counted)
@@ -158,7 +158,7 @@ def inverse_weighted_costs(y: RecurrentEvents, weight: FloatArray) -> FloatArray
 def check_observed(
     y: RecurrentEvents, weight: FloatArray, start: float, stop: float
 ) -> None:
-    """Refuse a span of time in which there is a moment when nobody was observed."""
+    """Refuse a time span in which nobody was observed at some moment."""
     matters = weight[window_owner(y)] > 0.0
     begins, ends = y.window_start[matters], y.window_stop[matters]
     order = np.argsort(begins, kind="stable")

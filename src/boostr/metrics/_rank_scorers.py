@@ -1,4 +1,4 @@
-"""Scorers that look at the order of predictions only."""
+"""Scorers that use only the order of predictions."""
 
 from __future__ import annotations
 

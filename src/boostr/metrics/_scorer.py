@@ -1,4 +1,4 @@
-"""Scorers in the sense of scikit-learn, and the predictions that they ask for."""
+"""Scorers for scikit-learn, and the predictions they need."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ def make_scorer(
     is_error: bool = False,
     **options: Any,
 ) -> MetricScorer:
-    """Make a scorer of what is predicted and of the metric that judges it.
+    """Return a scorer from ``predict`` and ``metric``; errors count as negative.
 
-    Both take all options: ``predict(estimator, X, y, **options)`` and
-    ``metric(y, predicted, sample_weight=…, **options)``. An error counts as negative.
+    Both get all options: ``predict(estimator, X, y, **options)`` and ``metric(y,
+    predicted, sample_weight=…, **options)``.
     """
     return MetricScorer(name, partial(_judge, predict, metric, is_error, **options))
 
@@ -135,7 +135,7 @@ def _judge(
 
 
 def _find_last(estimator: Any) -> Any:
-    """Return the model at the end of pipelines and searches."""
+    """Return the final model of pipelines and searches."""
     if hasattr(estimator, "best_estimator_"):
         return _find_last(estimator.best_estimator_)
     if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):
@@ -144,7 +144,7 @@ def _find_last(estimator: Any) -> Any:
 
 
 def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
-    """Return the model that has a method, and features as it wants them."""
+    """Return the model that has a method, and features in the form it takes."""
     if hasattr(estimator, method):
         return estimator, X
     if hasattr(estimator, "best_estimator_"):
@@ -160,7 +160,7 @@ def find_model(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
 
 
 def _warn_if_trained_on(estimator: Any, X: Any, y: RecurrentEvents) -> None:
-    """Warn of a score on training individuals; only some models remember theirs."""
+    """Warn of a score on training individuals, if the model remembers them."""
     try:
         model, X = find_model(estimator, X, "fingerprint_")
     except InvalidParameterError:
@@ -174,7 +174,7 @@ def _warn_if_trained_on(estimator: Any, X: Any, y: RecurrentEvents) -> None:
 
 
 def exposure_of(y: RecurrentEvents, rows: AnyArray | None = None) -> dict[str, Any]:
-    """Return what a model must know of exposures to predict, of all or of some."""
+    """Return the exposure arguments of a prediction, for all or some individuals."""
     if y.exposure is None:
         return {}
     return {"exposure": y.exposure if rows is None else y.exposure[rows]}
@@ -183,7 +183,7 @@ def exposure_of(y: RecurrentEvents, rows: AnyArray | None = None) -> dict[str, A
 def predict_by(
     estimator: Any, X: Any, y: RecurrentEvents, horizon: float | None
 ) -> FloatArray:
-    """Predict everybody's number of events by a horizon, by default the model's own."""
+    """Predict each individual's number of events by a horizon, by default the model's."""
     exposure = exposure_of(y)
     if horizon is None:
         return np.asarray(estimator.predict(X, **exposure), dtype=np.float64)
@@ -194,7 +194,7 @@ def predict_by(
 def predict_observed(
     estimator: Any, X: Any, y: RecurrentEvents, start: float, stop: float
 ) -> FloatArray:
-    """Predict everybody's number of events while it was observed, at least a little."""
+    """Predict each individual's number of events while observed, above zero."""
     model, features = find_model(estimator, X, "predict_count")
     expected, exposure = np.zeros(len(y)), np.zeros(len(y))
     for borders in _rounds(y):
@@ -206,7 +206,10 @@ def predict_observed(
 
 
 def _rounds(y: RecurrentEvents) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield everybody's first window, then everybody's second; an empty one if none."""
+    """Yield the first windows of all individuals, then the second, and so on.
+
+    Individuals without a further window have an empty one.
+    """
     n_windows = np.diff(y.window_offsets)
     for number in range(int(n_windows.max())):
         has_one = n_windows > number
@@ -218,11 +221,10 @@ def _rounds(y: RecurrentEvents) -> Iterator[tuple[FloatArray, FloatArray]]:
 def predict_rates(
     estimator: Any, X: Any, y: RecurrentEvents, expected: FloatArray
 ) -> FloatArray:
-    """Predict the rate just before every event, at least a little.
+    """Predict the rate just before every event, above zero.
 
-    Every event has a time of its own, so the rate is taken from the number of events
-    expected in a very short window before it. Of sensors out of range, `predict_observed`
-    has warned already.
+    It comes from the expected number in a very short window before the event.
+    `predict_observed` has already warned of sensors out of range.
     """
     model, features = find_model(estimator, X, "predict_count")
     owner, rates = y.event_owner, np.empty(y.times.size)
@@ -241,7 +243,7 @@ def predict_rates(
 
 
 def _take_rows(X: Any, rows: AnyArray) -> Any:
-    """Return rows of a table or panel, repeated as asked for."""
+    """Return rows of a table or panel, repeated as given."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

@@ -1,4 +1,4 @@
-"""Every table and figure of the Boost-R paper, made again beside better ones."""
+"""All tables and figures of the Boost-R paper, reproduced beside those of the defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All learners against the truth: integrated squared errors on fresh individuals."""
+"""All models against the truth: integrated squared errors on fresh individuals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OWN = (DEFAULT, PAPER, POINTWISE)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A data set that is drawn again and again."""
+    """A data set that is simulated repeatedly."""
 
     kind: Kind
     simulate: Callable[..., Simulation]
@@ -52,19 +52,19 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What came out for every learner, one value or row per repetition."""
+    """Errors and importances of every model, one value or row per repetition."""
 
     errors: Mapping[str, FloatArray]  # (n_repetitions,) each
     importances: Mapping[str, FloatArray]  # (n_repetitions, p), of learners that have them
 
     @property
     def ranking(self) -> list[str]:
-        """Learners from the lowest mean error to the highest."""
+        """Models from the lowest mean error to the highest."""
         return sorted(self.errors, key=lambda name: float(self.errors[name].mean()))
 
 
 def compare_learners(work: Work, problem: Problem) -> Comparison:
-    """Fit all learners to the same draws and predict the same fresh individuals."""
+    """Fit all models to the same draws and predict the same fresh individuals."""
     names = list(make_learners(problem.kind, work.scale))
     repetitions = range(work.scale.n_repetitions)
     jobs = [{"learner": name, "repetition": r} for r in repetitions for name in names]
@@ -90,7 +90,7 @@ def compare_learners(work: Work, problem: Problem) -> Comparison:
 def build_error_block(
     problem: Problem, scale: Scale, comparison: Comparison, paper: str
 ) -> Block:
-    """Return the comparison of all learners with the truth."""
+    """Return the comparison of all models with the truth."""
     pictures: tuple[Picture, ...] = ()
     if scale.n_repetitions >= _FEWEST_BOXED:
         pictures = (_draw_boxes(problem, comparison),)
@@ -192,7 +192,7 @@ def _describe_default(problem: Problem, scale: Scale, comparison: Comparison) ->
 
 
 def _find_caution(comparison: Comparison) -> str:
-    """Say who beats the default, if anybody does."""
+    """Return a sentence on the models that beat the default, if any."""
     better = comparison.ranking[: comparison.ranking.index(DEFAULT)]
     if not better:
         return ""

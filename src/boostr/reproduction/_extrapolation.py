@@ -47,7 +47,7 @@ _HELD_GROWTH = 1.5 * (LAST / END - 1.0) / ((LAST / END) ** 1.5 - 1.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What came out for one learner, one value per repetition."""
+    """Scores of one model, one value per repetition."""
 
     within: FloatArray  # (r,) integrated squared error up to the end of training
     beyond: FloatArray  # (r,) the same beyond it
@@ -128,7 +128,7 @@ def _score(job: Job, n_train: int) -> Result:
 
 
 def _choose_shown(test: Simulation) -> Any:
-    """Return individuals from quiet to busy, by what is expected of them."""
+    """Return individuals from low to high expected numbers."""
     order = np.argsort(test.truth(LAST)[:, 0], kind="stable")
     shares = np.linspace(0.1, 0.9, _N_SHOWN)
     return order[(shares * len(order)).astype(np.int64)]
@@ -162,7 +162,7 @@ def _collect(runs: Sequence[Result]) -> Scores:
 
 
 def _choose_curves(runs: Mapping[str, Sequence[Result]]) -> Curves:
-    """Return the curves of the first repetition, which is drawn."""
+    """Return the curves of the first repetition, which are drawn."""
     first = {name: each[0] for name, each in runs.items()}
     anybody = first[DEFAULT]
     return Curves(

@@ -1,4 +1,4 @@
-"""Curves within and beyond the time of training."""
+"""Curves within and beyond the follow-up of training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Curves:
 
 
 def draw_bumps(curves: Curves, names: Sequence[str]) -> Picture:
-    """Draw the curves and rates of the busiest individual up to the end of training."""
+    """Draw curves and rates of the individual with most events, within training."""
     figure, panels = open_figure(1, 2, (12.0, 4.6))
     within = TIMES <= END
     times = TIMES[within]
@@ -55,7 +55,7 @@ def draw_bumps(curves: Curves, names: Sequence[str]) -> Picture:
 
 
 def draw_extrapolation(curves: Curves, names: Sequence[str]) -> Picture:
-    """Draw a few individuals to the last time, with the end of training marked."""
+    """Draw several individuals to the last time, with the end of training marked."""
     figure, panels = open_figure(1, len(curves.individuals), (13.0, 4.8))
     for row, panel in enumerate(panels):
         times = curves.events[row]

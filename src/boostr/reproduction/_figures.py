@@ -31,9 +31,9 @@ def open_figure(
 def draw_map(
     simulation: Simulation, model: Any, horizon: float, caption: str, *, per_time: bool
 ) -> Picture:
-    """Draw the true map of the cumulative intensity at a time beside the estimated one.
+    """Draw the true and the estimated map of the cumulative intensity at a time.
 
-    With `per_time` it is divided by the time, which makes it the average intensity.
+    With `per_time` it is divided by the time: the average intensity.
     """
     grid, true, estimated = _evaluate(simulation, model, horizon, per_time=per_time)
     first, second, *_ = simulation.feature_names
@@ -58,7 +58,7 @@ def map_error(
 def map_ranges(
     simulation: Simulation, model: Any, horizon: float
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return lowest and highest values of the true map, and of the estimated one."""
+    """Return the lowest and highest values of the true and the estimated map."""
     _, true, estimated = _evaluate(simulation, model, horizon, per_time=False)
     return (float(true.min()), float(true.max())), (
         float(estimated.min()),

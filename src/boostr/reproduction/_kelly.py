@@ -1,4 +1,4 @@
-"""Appendix B: the Kelly data, and a score that the truth does not win."""
+"""Appendix B: the Kelly data, and a score that does not favour the truth."""
 
 from __future__ import annotations
 
@@ -226,12 +226,12 @@ def _find_best(each: Mapping[str, Scores], measure: Callable[[Scores], float]) -
 
 
 def _by_sigma(trials: Trials, value: Callable[[Mapping[str, Scores]], float]) -> str:
-    """Return a number for each sigma, as a part of a sentence."""
+    """Return a number for each sigma, as part of a sentence."""
     return ", ".join(f"{say(value(trials[sigma]))} (sigma {sigma:g})" for sigma in SIGMAS)
 
 
 def _check_growth(trials: Trials) -> str:
-    """Say whether everybody gets worse from the smallest sigma to the largest."""
+    """Return a sentence on whether all models get worse as sigma grows."""
     first, last = trials[SIGMAS[0]], trials[SIGMAS[-1]]
     names = [name for name in first if name != TRUTH]
     worse = [
@@ -244,7 +244,7 @@ def _check_growth(trials: Trials) -> str:
 
 
 def _caution_observed(trials: Trials) -> str:
-    """Say who is closer to the observed process than the truth is."""
+    """Return a sentence on models closer to the observed process than the truth."""
     parts, n_closer = [], 0
     for sigma in SIGMAS:
         each = trials[sigma]
@@ -266,7 +266,7 @@ def _caution_observed(trials: Trials) -> str:
 
 
 def _caution_errors(trials: Trials) -> str:
-    """Say how the two orders differ, and that the early stop is to blame."""
+    """Return a sentence on how the two rankings differ, due to the early stop."""
     parts = []
     for sigma in SIGMAS:
         each = trials[sigma]
@@ -287,7 +287,7 @@ def _caution_errors(trials: Trials) -> str:
 
 
 def _say_unstopped(trials: Trials) -> str:
-    """Say who is closest where the number of events stops nobody."""
+    """Return a sentence on the closest model if no follow-up is stopped by events."""
     sigma = SIGMAS[1]
     each = trials[sigma]
     best = min(each, key=lambda name: each[name].unstopped.mean())
@@ -303,7 +303,7 @@ def _say_unstopped(trials: Trials) -> str:
 
 
 def _compare_rivals(trials: Trials) -> str:
-    """Say how far the default is from the best of all learners."""
+    """Return a sentence on the distance of the default from the best model."""
     parts = []
     for sigma in SIGMAS:
         each = trials[sigma]

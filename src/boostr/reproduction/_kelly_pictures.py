@@ -1,4 +1,4 @@
-"""Pictures and tables of the Kelly data."""
+"""Figures and tables of the Kelly data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BLUE, _VERMILION, _GREEN, _ORANGE, _PINK = (
 
 
 def tabulate(trials: Trials, value: Callable[[Scores], FloatArray], caption: str) -> Table:
-    """Return a row per learner, ordered by the middle sigma; the lowest is marked."""
+    """Return a row per model, sorted by the middle sigma; the lowest is marked."""
     middle = trials[SIGMAS[1]]
     order = sorted(middle, key=lambda name: float(np.mean(value(middle[name]))))
     best = next(place for place, name in enumerate(order) if name != TRUTH)
@@ -108,7 +108,7 @@ def draw_scatter(trials: Trials) -> Picture:
 
 
 def _list_styles(each: Mapping[str, Scores]) -> dict[str, dict[str, Any]]:
-    """Return marker and colour of everybody, alike within a family."""
+    """Return marker and colour of each model, alike within a family."""
     styles: dict[str, dict[str, Any]] = {}
     families = ((list_paper(), _VERMILION, "sDv^"), (list_rates(), _BLUE, "sDv"))
     for names, colour, markers in families:

@@ -1,4 +1,4 @@
-"""The Kelly data: who is compared, and every score of everybody."""
+"""The Kelly data: the models compared, and all their scores."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _GRID = np.linspace(0.0, FOLLOW_UP, 121)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What came out for one learner on the trials with one sigma."""
+    """Scores of one model on the trials with one sigma."""
 
     observed: FloatArray  # (r, n) squared L2 distances from the observed process, each
     unstopped: FloatArray  # (r,) mean distance where nobody is stopped by events
@@ -65,7 +65,7 @@ Trials = Mapping[float, Mapping[str, Scores]]  # by sigma and learner
 
 
 def make_trial_learners(scale: Scale, random_state: int) -> dict[str, Any]:
-    """Make the paper's learners, ours, and rivals, in the order of the pictures."""
+    """Return the paper's models, ours, and baselines, in the order of the figures."""
     shape: dict[str, Any] = {name: PAPER_SETTINGS["kelly"][name] for name in _SHAPE}
     own = {
         name: BoostR.paper(gamma1=gamma1, gamma2=gamma2, leaf="step", **shape)
@@ -86,7 +86,7 @@ def make_trial_learners(scale: Scale, random_state: int) -> dict[str, Any]:
 
 
 def count_trials(scale: Scale) -> int:
-    """Return how many trials there are for each sigma; the paper has one."""
+    """Return the number of trials per sigma; the paper has one."""
     return max(1, scale.n_repetitions // 2)
 
 
@@ -99,13 +99,13 @@ def list_paper() -> list[str]:
 
 
 def list_rates() -> list[str]:
-    """Return the names of the three ad hoc learners."""
+    """Return the names of the three ad hoc models."""
     library = find_library()
     return [f"{library}-{k} ({rate:g})" for k, rate in enumerate(_RATES, start=1)]
 
 
 def run_trials(work: Work) -> Trials:
-    """Score every learner, and the truth, on the same trials, by sigma."""
+    """Score every model, and the truth, on the same trials, by sigma."""
     names = [TRUTH, *make_trial_learners(work.scale, 0)]
     jobs: list[Job] = [
         {"sigma": sigma, "repetition": repetition, "learner": name}
@@ -148,7 +148,7 @@ def _collect(runs: list[Result]) -> Scores:
 
 
 def _score(work: Work, job: Job) -> Result:
-    """Learn from one half of the subjects and predict the other."""
+    """Fit to one half of the subjects and predict the other."""
     n, repetition = work.scale.n_subjects, int(job["repetition"])
     options: Mapping[str, Any] = {
         "n": n,
@@ -178,7 +178,7 @@ def _score(work: Work, job: Job) -> Result:
 
 
 def _measure(y: RecurrentEvents, curves: FloatArray) -> FloatArray:
-    """Return the distance of every subject's curve from what was observed."""
+    """Return the distance of each subject's curve from the observed process."""
     return np.array(
         [observed_l2(y[i], curves[i : i + 1], _GRID) for i in range(len(curves))]
     )

@@ -1,4 +1,4 @@
-"""Data set A: leaves of every tree, and after which tree all are roots alone."""
+"""Data set A: leaves of each tree, and the tree after which none splits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Key = tuple[str, str, tuple[float, float]]  # family, ends, gammas
 def build_leaf_counts(
     work: Work, problem: Problem, train: Simulation, models: Mapping[str, Any]
 ) -> Block:
-    """Return the numbers of leaves, and after which tree all are roots."""
+    """Return the numbers of leaves, and the last tree that splits."""
     lasts = _find_lasts(work, problem)
     main = lasts["step", "staggered", _PAIRS[0]]
     unpriced = lasts["step", "staggered", _PAIRS[-1]]
@@ -68,7 +68,7 @@ def build_leaf_counts(
 
 
 def _find_lasts(work: Work, problem: Problem) -> dict[Key, list[int]]:
-    """Return the last tree that splits, of every draw, by family, ends and gammas."""
+    """Return the last splitting tree of every draw, by family, ends and gammas."""
     n_draws = int(np.clip(work.scale.n_splits, _FEWEST_DRAWS, _MOST_DRAWS))
     keys: list[Key] = [
         (family, "staggered", pair) for pair in _PAIRS for family in _FAMILIES
@@ -108,7 +108,7 @@ def _find_last(problem: Problem, job: Job) -> Result:
 
 
 def _count(train: Simulation, family: str, gammas: Sequence[float]) -> OffsetArray:
-    """Return the leaves of every tree with the paper's algorithm."""
+    """Return the number of leaves of each tree by the paper's algorithm."""
     return _grow(train, family, gammas).counts[0]
 
 
@@ -122,7 +122,7 @@ def _grow(train: Simulation, family: str, gammas: Sequence[float]) -> LeafCounts
 
 
 def _judge(lasts: Mapping[Key, Sequence[int]]) -> str:
-    """Say how the paper's number lies among ours."""
+    """Return a sentence on the paper's number among ours."""
     main = np.array(lasts["step", "staggered", _PAIRS[0]])
     common = lasts["step", "common", _PAIRS[0]]
     share = float(np.mean(main >= _LAST_IN_PAPER))

@@ -1,4 +1,4 @@
-"""The learners that are compared, by the names under which they appear on the page."""
+"""The models that are compared, by their names on the page."""
 
 from __future__ import annotations
 
@@ -61,20 +61,10 @@ _LARGE: frozenset[Kind] = frozenset({"C", "D", "kelly", "wells"})
 
 
 def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, Any]:
-    """Make all learners for a data set, ready to fit.
+    """Return all models for a data set, unfitted, with the interface of `BoostR`.
 
-    Every one has the interface of `BoostR`; only those of `BoostR` read sensors. Rivals
-    whose packages are not installed are left out, and a quick run leaves out what would
-    make it slow, see `absent_rivals`.
-
-    Parameters
-    ----------
-    kind : {"A", "B", "C", "D", "kelly", "wells"}
-        Data set, which decides upon the paper's settings.
-    scale : Scale
-        How large the forest is, and whether slow rivals run.
-    random_state : int
-        Seed of those that draw.
+    Only `BoostR` uses sensors. Baselines that are not installed, or too slow for a quick
+    run, are left out; see `absent_rivals`.
     """
     settings: dict[str, Any] = PAPER_SETTINGS[kind] | {"random_state": random_state}
     learners: dict[str, Any] = {
@@ -103,7 +93,7 @@ def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, 
 
 
 def absent_rivals(kind: Kind, scale: Scale) -> dict[str, str]:
-    """Return the rivals that are left out of a data set's comparison, and why."""
+    """Return the baselines left out of a data set's comparison, with the reasons."""
     reasons = {
         name: f"needs {package}, which is not installed"
         for name, (_, package) in _OPTIONAL.items()
@@ -115,10 +105,10 @@ def absent_rivals(kind: Kind, scale: Scale) -> dict[str, str]:
 
 
 def fit_alone(learner: Any, *data: Any) -> Any:
-    """Fit a learner, on one thread if it is scikit-learn's boosting.
+    """Fit a model, on one thread if it is scikit-learn's boosting.
 
-    Its threads wait for each other: on some hundred individuals, two of them take up to
-    fifty times as long as one.
+    On a few hundred individuals, two of its threads take up to fifty times as long as
+    one.
     """
     if not isinstance(learner, HistGradientBoostingRate):
         return learner.fit(*data)

@@ -28,7 +28,7 @@ _TOLERATED = 0.1  # of the range of the truth, beyond which an estimate is calle
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What the paper says about one of the two data sets."""
+    """Settings and claims of the paper for one of the two data sets."""
 
     problem: Problem
     title: str
@@ -127,7 +127,7 @@ def _build_map(work: Work, scene: _Scene) -> Block:
 
 
 def _judge(train: Simulation, models: Mapping[str, Any], time: float) -> str:
-    """Say how far the map with the paper's settings leaves the range of the truth."""
+    """Return a sentence on how far the paper's settings leave the range of the true map."""
     true, plain = map_ranges(train, models[POINTWISE], time)
     _, own = map_ranges(train, models[DEFAULT], time)
     excess = max(plain[1] - true[1], true[0] - plain[0])

@@ -1,4 +1,4 @@
-"""Numbers as they are read on the page."""
+"""Numbers as text on the page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["list_names", "say", "say_mean", "standard_error"]
 
 
 def say(value: float) -> str:
-    """Return three digits of a number, all whole ones of a large number."""
+    """Return a number with three digits, or all digits of its whole part."""
     if not math.isfinite(value):
         return "-"
     return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
 
 
 def standard_error(values: ArrayLike) -> float:
-    """Return the standard error of a mean; it is not a number for a single value."""
+    """Return the standard error of a mean, NaN for a single value."""
     sample = np.asarray(values, dtype=np.float64)
     if sample.size < 2:
         return math.nan
@@ -27,7 +27,7 @@ def standard_error(values: ArrayLike) -> float:
 
 
 def say_mean(values: ArrayLike) -> str:
-    """Return a mean and two digits of its standard error, where there is one."""
+    """Return a mean with two digits of its standard error, if there is one."""
     mean = float(np.asarray(values, dtype=np.float64).mean())
     error = standard_error(values)
     if not math.isfinite(error):
@@ -39,7 +39,7 @@ def say_mean(values: ArrayLike) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return names as they stand in a sentence."""
+    """Return names as part of a sentence."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

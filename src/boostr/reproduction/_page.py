@@ -1,4 +1,4 @@
-"""What a page of results consists of, and how it becomes one file."""
+"""The parts of a page of results, and its rendering."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOTS_PER_INCH = 110
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawn figure; ``alt`` says in words what is to be seen."""
+    """A figure as PNG; ``alt`` describes it in words."""
 
     caption: str
     alt: str
@@ -29,7 +29,7 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The picture as an address that needs no file."""
+        """The picture as a data URL."""
         return "data:image/png;base64," + base64.b64encode(self.png).decode("ascii")
 
 
@@ -47,8 +47,8 @@ class Table:
 class Block:
     """One figure or comparison of the paper beside ours.
 
-    ``caution`` says plainly where a claim of the paper does not hold, with the figure that
-    shows it.
+    ``caution`` says where a claim of the paper does not hold, with the figure that shows
+    it.
     """
 
     title: str
@@ -71,7 +71,7 @@ class Chapter:
 
 
 def draw(figure: Figure, caption: str, alt: str) -> Picture:
-    """Turn a figure into a picture and close it."""
+    """Return a figure as a picture, and close it."""
     pyplot = require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=_DOTS_PER_INCH, bbox_inches="tight")
@@ -80,7 +80,7 @@ def draw(figure: Figure, caption: str, alt: str) -> Picture:
 
 
 def render(chapters: Sequence[Chapter], facts: Sequence[tuple[str, str]]) -> str:
-    """Return the page; ``facts`` (name, value) say how and when it was made."""
+    """Return the page; ``facts`` are pairs (name, value) on how and when it was made."""
     jinja2 = require("jinja2", extra="report", feature="boostr reproduce")
     source = resources.files("boostr.reproduction").joinpath("page.html.j2")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)

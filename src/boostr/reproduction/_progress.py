@@ -1,4 +1,4 @@
-"""Bars that show how far the work is."""
+"""Progress bars of the reproduction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SilentBar", "open_bar"]
 
 
 class SilentBar:
-    """Shows nothing."""
+    """A bar that shows nothing."""
 
     def begin(self, label: str, n_jobs: int, n_done: int) -> None:
         """Start a stage."""
@@ -23,7 +23,7 @@ class SilentBar:
 
 
 class RichBar:
-    """One line per stage, with the time that it took and that it will take."""
+    """One line per stage, with elapsed and remaining time."""
 
     def __init__(self, display: Any) -> None:
         self._display = display
@@ -40,7 +40,7 @@ class RichBar:
 
 @contextmanager
 def open_bar(*, is_shown: bool) -> Iterator[Bar]:
-    """Show bars on the standard error stream while the work is done, or show nothing."""
+    """Yield progress bars on the standard error stream, or silent ones."""
     if not is_shown:
         yield SilentBar()
         return

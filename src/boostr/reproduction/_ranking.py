@@ -36,7 +36,7 @@ Scores = Mapping[str, FloatArray]
 
 
 def build_ranking(work: Work, problem: Problem, best: Mapping[int, Params]) -> Block:
-    """Return the C-index of the learners that the paper compares, over many splits."""
+    """Return the C-index of the models that the paper compares, over many splits."""
     designs = {f"BoostR, setting {k}": dict(each) for k, each in best.items()}
     names = [DEFAULT, *designs, *_RIVALS, _TRUTH]
     jobs = [
@@ -68,7 +68,7 @@ def build_ranking(work: Work, problem: Problem, best: Mapping[int, Params]) -> B
 def _score(
     problem: Problem, scale: Scale, designs: Mapping[str, Params], job: Job
 ) -> Result:
-    """Return the C-index of a learner on the individuals that a split sets aside."""
+    """Return the C-index of a model on the individuals held out by a split."""
     split, name = int(job["split"]), str(job["learner"])
     data = problem.draw(problem.n_train, _FIRST_SEED + split % _N_DRAWS)
     order = np.random.default_rng(split).permutation(len(data.y))
@@ -157,7 +157,7 @@ def _tabulate(paper: Scores, half: Scores) -> Table:
 
 
 def _find_caution(paper: Scores, half: Scores, designs: Sequence[str]) -> str:
-    """Say what the definition rewards, and whether the order of learners depends on it."""
+    """Return a sentence on what the definition rewards and how it changes the order."""
     truth, forest = float(paper[_TRUTH].mean()), float(paper[FOREST].mean())
     gaps = {name: paper[name] - paper[FOREST] for name in designs}
     beaten = [name for name, gap in gaps.items() if gap.mean() < 0.0]

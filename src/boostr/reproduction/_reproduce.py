@@ -1,4 +1,4 @@
-"""From the names of parts to the page."""
+"""The page, from the names of its parts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def reproduce(
 
 
 def _check_parts(parts: Sequence[str] | str) -> tuple[str, ...]:
-    """Return the parts asked for, in the order of the paper."""
+    """Return the wanted parts, in the order of the paper."""
     asked = [parts] if isinstance(parts, str) else list(parts)
     known = {part.casefold(): part for part in PARTS}
     unknown = [part for part in asked if part.casefold() not in {"all", *known}]
@@ -117,7 +117,7 @@ def _check_parts(parts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def _build(part: str, work: Work) -> Chapter:
-    """Build a chapter; its module is read late, as it brings pictures and rivals."""
+    """Build a chapter; its module is imported late, as it needs figures and baselines."""
     module, function = _BUILDERS[part]
     build = getattr(importlib.import_module(f"boostr.reproduction.{module}"), function)
     chapter: Chapter = build(work)

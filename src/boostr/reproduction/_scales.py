@@ -1,4 +1,4 @@
-"""How much is computed: enough to see every figure, or as much as the paper did."""
+"""Amount of computation: enough to see every figure, or as much as in the paper."""
 
 from __future__ import annotations
 

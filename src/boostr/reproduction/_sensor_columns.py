@@ -1,4 +1,4 @@
-"""A rival that has sensors as columns: boosted rates in short cells of time."""
+"""A baseline with sensors as columns: boosted rates in short cells of time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ _HELD_OUT = 0.2  # share of individuals that say how many trees there are
 
 
 class HistSensors:
-    """Histogram gradient boosting of scikit-learn on individuals cut into cells of time.
+    """Histogram gradient boosting of scikit-learn on cells of time.
 
-    A row has the static features, the time and the mean of every sensor in the cell; its
-    target is the rate of events, by Poisson regression. For individuals that are observed
-    from 0 on without a break.
+    Each row has the static features, the time and the cell means of all sensors; the
+    target is the Poisson rate. Individuals must be observed from 0 without gaps.
     """
 
     def __init__(self, random_state: int) -> None:
         self.random_state = random_state
 
     def fit(self, X: FloatArray, y: RecurrentEvents, Z: Trajectories) -> Self:
-        """Learn the rate; held out individuals say when to stop."""
+        """Fit the rate; held-out individuals decide when to stop."""
         n_cells = int(np.ceil(float(y.end.max()) / _CELL))
         self.edges_ = _CELL * np.arange(n_cells + 1, dtype=np.float64)
         rows = self._describe(X, Z)
@@ -52,7 +51,7 @@ class HistSensors:
     def predict_cumulative(
         self, X: FloatArray, times: ArrayLike, Z: Trajectories
     ) -> FloatArray:
-        """Predict along the sensors given, to the end of training at most."""
+        """Predict with given sensors, up to the end of training at most."""
         rates = self.model_.predict(self._describe(X, Z)).reshape(len(X), -1)
         heights = np.zeros((len(X), len(self.edges_)))
         np.cumsum(_CELL * rates, axis=1, out=heights[:, 1:])
@@ -73,7 +72,7 @@ class HistSensors:
         learned: BoolArray,
         held: BoolArray,
     ) -> int:
-        """Return the number of trees with the lowest deviance of those held out."""
+        """Return the number of trees with the lowest held-out deviance."""
         rows, counts, exposure = data
         model = self._boost(data, learned, _MOST_TREES)
         losses = [
@@ -104,7 +103,7 @@ class HistSensors:
 
 
 def _count(y: RecurrentEvents, edges: FloatArray) -> FloatArray:
-    """Count everybody's events in every cell, (n, n_cells)."""
+    """Return each individual's number of events in each cell, (n, n_cells)."""
     n_cells = len(edges) - 1
     cell = np.searchsorted(edges, y.times, side="left") - 1
     counts = np.bincount(y.event_owner * n_cells + cell, minlength=len(y) * n_cells)

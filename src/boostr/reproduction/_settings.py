@@ -33,7 +33,7 @@ Settings = Sequence[Result]
 
 
 def try_settings(work: Work, problem: Problem, seed: int) -> Settings:
-    """Return settings of the design and the leaves of their trees."""
+    """Return the settings of the design with the leaves of their trees."""
     design = max_pro_design(work.scale.n_design, len(_RANGES), random_state=_SEED)
     jobs = [
         {
@@ -70,7 +70,7 @@ def _try(train: Simulation, test: Simulation, job: Job) -> Result:
 
 
 def find_best(settings: Settings) -> list[int]:
-    """Return the places of the settings whose trees are nearest to the sizes looked for."""
+    """Return the positions of the settings with tree sizes closest to the target."""
     means = np.array([np.mean(setting["leaf_counts"]) for setting in settings])
     low, high = _GOOD_SIZES
     distance = np.maximum(low - means, 0.0) + np.maximum(means - high, 0.0)
@@ -79,7 +79,7 @@ def find_best(settings: Settings) -> list[int]:
 
 
 def build_design(settings: Settings, best: Sequence[int]) -> Block:
-    """Return the design and the sizes of trees."""
+    """Return the design and the tree sizes."""
     figure, panels = open_figure(1, 2, (13.0, 4.6), width_ratios=(1.0, 1.4))
     plot_design(settings, marked=best, ax=panels[0])
     plot_setting_boxes(settings, marked=best, ax=panels[1])
@@ -114,7 +114,7 @@ def build_design(settings: Settings, best: Sequence[int]) -> Block:
 
 
 def _judge(settings: Settings, best: Sequence[int]) -> str:
-    """Say whether the number of leaves finds the settings that predict well."""
+    """Return a sentence on whether the number of leaves finds good settings."""
     errors = np.array([setting["error"] for setting in settings])
     ranks = np.argsort(np.argsort(errors)) + 1
     chosen_ranks = ", ".join(str(ranks[place]) for place in best)
@@ -136,7 +136,7 @@ def _say_range(chosen: Sequence[Job], name: str) -> str:
 
 
 def _compare_design(settings: Settings) -> str:
-    """Say how much better the design is than random ones."""
+    """Return a sentence on the design compared with random ones."""
     points = np.array(
         [
             [each["params"][name] / high for name, high in _RANGES.items()]

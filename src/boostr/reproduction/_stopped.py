@@ -25,7 +25,7 @@ _TRAINING_SEED, _TEST_SEED = 80_000, 90_000
 
 
 def build_stopped(work: Work) -> Block:
-    """Return what is predicted beyond the event with which follow-up ends."""
+    """Return predictions beyond the event with which follow-up ends."""
     names = [name_ad_hoc(), POINTWISE, DEFAULT]
     found = work.run(
         "Extrapolation: Kelly data",
@@ -89,7 +89,7 @@ def _say_mean(name: str, result: Result) -> str:
 
 
 def _count_stopped(name: str, n: int) -> Result:
-    """Learn from subjects that are stopped by events; predict others."""
+    """Fit to subjects whose follow-up is stopped by events; predict others."""
     settings: dict[str, Any] = dict(PAPER_SETTINGS["kelly"])
     learner = {
         name_ad_hoc(): make_time_learner(RATE, _N_ROWS, 0),

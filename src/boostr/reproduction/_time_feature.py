@@ -1,4 +1,4 @@
-"""Trees that regress the count so far, with time as one more feature (Appendix A)."""
+"""Trees for the cumulative count, with time as one more feature (Appendix A)."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _N_TREES = 100  # rounds of XGBoost by default; the paper states none
 
 
 def find_library() -> str:
-    """Return whose trees they are: XGBoost's, or scikit-learn's where it is missing."""
+    """Return the library of the trees: XGBoost, or scikit-learn without it."""
     return "XGBoost" if find_spec("xgboost") else "HistGB"
 
 
 def name_ad_hoc() -> str:
-    """Return the name of the learner on the page."""
+    """Return the name of the model on the page."""
     return f"{find_library()}, time as a feature"
 
 
 def say_library() -> str:
-    """Return a sentence for the page where another library has to stand in."""
+    """Return a sentence for the page if another library stands in."""
     if find_library() == "XGBoost":
         return ""
     return (
@@ -48,7 +48,7 @@ def say_library() -> str:
 
 
 def make_time_learner(learning_rate: float, n_times: int, random_state: int) -> Any:
-    """Make the ad hoc learner; its curves are what the trees say, made no smoother."""
+    """Return the ad hoc model, whose curves are not smoothed."""
     if find_library() == "XGBoost":
         return XGBoostTime(
             n_estimators=_N_TREES,
@@ -63,7 +63,7 @@ def make_time_learner(learning_rate: float, n_times: int, random_state: int) -> 
 class HistTime:
     """Histogram gradient boosting of scikit-learn on the rows of `XGBoostTime`.
 
-    For individuals that are observed from 0 on without a break.
+    Individuals must be observed from 0 without gaps.
     """
 
     def __init__(self, learning_rate: float, n_times: int, random_state: int) -> None:
@@ -72,7 +72,7 @@ class HistTime:
         self.random_state = random_state
 
     def fit(self, X: FloatArray, y: RecurrentEvents) -> Self:
-        """Learn the count so far at evenly spaced times."""
+        """Fit the cumulative count at evenly spaced times."""
         self.times_ = np.linspace(0.0, float(y.end.max()), self.n_times + 1)[1:]
         is_known = (y.end[:, None] >= self.times_).ravel()
         rows = _cross(X, self.times_)[is_known]
@@ -93,7 +93,7 @@ class HistTime:
         return self
 
     def predict_cumulative(self, X: FloatArray, times: ArrayLike) -> FloatArray:
-        """Predict, straight between the times of training and constant after them."""
+        """Predict, linear between the times of training and constant after them."""
         heights = np.zeros((len(X), self.n_times + 1))
         predicted = self.model_.predict(_cross(X, self.times_))
         heights[:, 1:] = predicted.reshape(len(X), -1)
@@ -102,12 +102,12 @@ class HistTime:
 
 
 def _cross(X: FloatArray, times: FloatArray) -> FloatArray:
-    """Pair every individual with every time, the time last."""
+    """Return each individual with each time, the time as last column."""
     return np.column_stack([np.repeat(X, len(times), axis=0), np.tile(times, len(X))])
 
 
 def _count(y: RecurrentEvents, times: FloatArray) -> FloatArray:
-    """Count everybody's events up to each time, (n, m)."""
+    """Return each individual's number of events up to each time, (n, m)."""
     cell = np.searchsorted(times, y.times, side="left")
     place = y.event_owner * (len(times) + 1) + cell
     counts = np.bincount(place, minlength=len(y) * (len(times) + 1))

@@ -1,4 +1,4 @@
-"""Data set A, tree by tree: partitions, and how curves converge."""
+"""Data set A, tree by tree: partitions, and convergence of the curves."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _read(train: Simulation, model: Any, member: int, tree: int) -> TreePartitio
 
 
 def _find_caution(first: TreePartition) -> str:
-    """Say what becomes of pointwise leaves where few are still observed."""
+    """Return a sentence on pointwise leaves where few are still observed."""
     curve = first.curves[np.argmax(first.curves.max(axis=1))]
     top = int(np.argmax(curve))
     if curve[-1] > 0.9 * curve[top]:
@@ -120,7 +120,7 @@ def _draw_partitions(partitions: Sequence[TreePartition], caption: str) -> Pictu
 
 
 def build_convergence(train: Simulation, models: Models) -> Block:
-    """Return how the curves of two individuals come about."""
+    """Return the convergence of the curves of two individuals."""
     figure, panels = open_figure(2, 2, (11.0, 8.0))
     distances = {}
     for row, (name, model) in enumerate(models.items()):

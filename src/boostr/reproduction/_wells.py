@@ -46,7 +46,7 @@ Models = Mapping[str, Any]
 
 
 def build(work: Work) -> Chapter:
-    """Return the chapter of the wells, with pictures of sensors that are not used, too."""
+    """Return the chapter of the wells, also with figures of unused sensors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedInputWarning)
         return _build(work)
@@ -158,7 +158,7 @@ def _build_maps(fleet: Fleet, models: Models) -> Block:
 
 
 def _say_silent(fleet: Fleet, model: Any) -> str:
-    """Say which sensors the model has set aside."""
+    """Return a sentence on the sensors that the model does not use."""
     largest = {
         name: float(np.abs(sensor_effect(model, fleet.test.X, name).curves).max())
         for name in fleet.paths(fleet.test).names
@@ -191,7 +191,7 @@ def _build_wells(fleet: Fleet, models: Models) -> Block:
 
 
 def _find_typical(fleet: Fleet, region: int) -> int:
-    """Return a fresh well of a region that was followed for long."""
+    """Return a fresh well of a region, with a long follow-up."""
     truth: Any = fleet.test.truth
     y = fleet.test.y
     places = np.flatnonzero((truth.region() == region) & (y.end >= _LONG))
@@ -239,7 +239,7 @@ def _build_effects(fleet: Fleet, models: Models) -> Block:
 
 
 def _measure_effect(effect: SensorEffect, true: FloatArray) -> float | None:
-    """Return the error over the range of the truth; None where there is no effect."""
+    """Return the error relative to the true range; None without an effect."""
     shares = np.asarray(effect.shares)
     if np.ptp(true) == 0.0:
         return None

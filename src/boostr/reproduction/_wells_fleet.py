@@ -1,4 +1,4 @@
-"""The simulated fleet: draws, learners, and errors on fresh wells."""
+"""The simulated fleet: draws, models, and errors on fresh wells."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ _QUICK_TREES = 6  # later ones change curves in the fourth digit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fleet:
-    """Wells to learn from, and fresh ones."""
+    """Wells for training, and fresh ones."""
 
     train: Simulation
     test: Simulation
 
     def paths(self, part: Simulation, sensor: str | None = None) -> Trajectories:
-        """Return the sensors of a part of the fleet, or one of them."""
+        """Return all sensors of a part of the fleet, or one of them."""
         assert part.Z is not None  # noqa: S101 - this simulator has sensors
         return part.Z if sensor is None else part.Z.select(sensor)
 
@@ -72,24 +72,24 @@ def draw_fleet(scale: Scale, repetition: int) -> Fleet:
 
 
 def count_fleets(scale: Scale) -> int:
-    """Return how often the fleet is drawn."""
+    """Return the number of simulated fleets."""
     return max(1, scale.n_repetitions // 4)
 
 
 def count_paper_trees(scale: Scale) -> int:
-    """Return K of the paper's settings with all sensors; a quick run has fewer trees."""
+    """Return K of the paper's settings with all sensors; fewer in a quick run."""
     n_trees = int(PAPER_SETTINGS["wells"]["n_estimators"])
     return n_trees if scale.has_slow_rivals else min(n_trees, _QUICK_TREES)
 
 
 def make_paper(n_estimators: int) -> BoostR:
-    """Make the paper's settings, with constants of the R code where it states none."""
+    """Return the paper's settings, with constants of the R code where it gives none."""
     settings: dict[str, Any] = PAPER_SETTINGS["wells"] | {"n_estimators": n_estimators}
     return BoostR.paper(**settings, **_R_CODE, n_knots=2, spline_order=3)
 
 
 def fit_for_pictures(fleet: Fleet) -> dict[str, Any]:
-    """Fit the models that are looked into, to the first fleet."""
+    """Fit the models that are inspected, to the first fleet."""
     train = fleet.train
     one = fleet.paths(train, PAPER_SENSOR)
     n_trees = int(PAPER_SETTINGS["wells"]["n_estimators"])
@@ -100,7 +100,7 @@ def fit_for_pictures(fleet: Fleet) -> dict[str, Any]:
 
 
 def compare_fleet(work: Work, models: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Return the errors of all learners, one per fleet; models are of the first one."""
+    """Return the errors of all models, one per fleet; ``models`` are of the first."""
     jobs: list[Job] = [
         {"learner": name, "repetition": repetition}
         for repetition in range(count_fleets(work.scale))
@@ -120,7 +120,7 @@ def compare_fleet(work: Work, models: Mapping[str, Any]) -> dict[str, FloatArray
 
 
 def _list_learners(scale: Scale, random_state: int) -> dict[str, tuple[Any, str]]:
-    """Return learners, and what they read of the sensors: all, one or none."""
+    """Return the models, and the sensors that each uses: all, one or none."""
     paper = int(PAPER_SETTINGS["wells"]["n_estimators"])
     learners: dict[str, tuple[Any, str]] = {
         DEFAULT: (BoostR(random_state=random_state), "all"),

@@ -1,4 +1,4 @@
-"""Pictures of the wells: importance, maps of coefficients, curves, effects of sensors."""
+"""Figures of the wells: importance, maps of coefficients, curves, effects of sensors."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def draw_coefficients(fleet: Fleet, model: Any) -> tuple[Picture, float]:
 
 
 def draw_maps(fleet: Fleet, model: Any) -> tuple[Picture, float]:
-    """Draw what sensors add over the field, beside the truth; return the mean error too."""
+    """Draw the sensor effects over the field beside the truth; return the mean error."""
     names = fleet.paths(fleet.train).names
     n_columns = 2 * len(_VALUES)
     figure, panels = open_figure(
@@ -130,7 +130,7 @@ def draw_maps(fleet: Fleet, model: Any) -> tuple[Picture, float]:
 def _map_pair(
     fleet: Fleet, model: Any, place: int, at: float
 ) -> tuple[CoefficientMap, CoefficientMap]:
-    """Return the map of a sensor's effect at a value, estimated and true."""
+    """Return the estimated and true map of a sensor's effect at a value."""
     grid = _spread_values()
     found = coefficient_map(
         model, 0, 1, sensor=place, at=at, X=_cover(fleet), n_grid=_N_GRID
@@ -145,9 +145,9 @@ def _map_pair(
 
 
 def _cover(fleet: Fleet) -> FloatArray:
-    """Return two wells in the corners of the field, with features in the middle.
+    """Return two wells in the corners of the field, with average features.
 
-    They make a map reach over the whole field.
+    They make a map cover the whole field.
     """
     corners = np.full((2, fleet.train.X.shape[1]), 0.5)
     grid = _spread_values()
@@ -168,7 +168,7 @@ def _spread_places() -> FloatArray:
 def true_effect(
     simulation: Simulation, sensor: int, values: FloatArray, X: FloatArray
 ) -> FloatArray:
-    """Return what a sensor truly adds at its values, a row for each row of features."""
+    """Return the true effect of a sensor at its values, one row per row of features."""
     truth: Any = simulation.truth
     return cast("FloatArray", truth.effect(sensor, values, X=X))
 
@@ -192,7 +192,7 @@ def _draw_map(panel: Any, values: FloatArray, largest: float) -> None:
 
 
 def _finish_maps(figure: Any, panels: Sequence[Any], n_rows: int, label: str) -> None:
-    """Label the outer panels alone, and explain the colours once."""
+    """Label the outer panels only, with one colour bar."""
     n_columns = len(panels) // n_rows
     for place, panel in enumerate(panels):
         panel.label_outer()
@@ -234,7 +234,7 @@ def draw_wells(fleet: Fleet, models: Models, chosen: Sequence[int]) -> Picture:
 
 
 def draw_effects(fleet: Fleet, effects: Mapping[tuple[int, int], SensorEffect]) -> Picture:
-    """Draw what sensors add in each region, beside the truth."""
+    """Draw the effects of sensors in each region, beside the truth."""
     n_sensors = len(fleet.paths(fleet.test).names)
     figure, panels = open_figure(
         n_sensors, len(REGIONS), (15.0, 3.4 * n_sensors), sharey=True
@@ -257,7 +257,7 @@ def draw_effects(fleet: Fleet, effects: Mapping[tuple[int, int], SensorEffect]) 
 
 
 def centre(fleet: Fleet, sensor: int, region: int, effect: SensorEffect) -> FloatArray:
-    """Return the true effect in a region, zero on average over the training data."""
+    """Return the true effect in a region, with mean zero over the training data."""
     truth: Any = fleet.test.truth
     member = fleet.test.X[truth.region() == region][:1]
     true = true_effect(fleet.test, sensor, effect.grid, member)[0]

@@ -1,4 +1,4 @@
-"""Jobs that are done once: each result is kept on disk, and a run can go on later."""
+"""Jobs whose results are kept on disk, so that a run can be resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is computed."""
+    """Amount of computation."""
 
     name: str
     n_splits: int  # splits of A and B into 150 and 50
@@ -38,7 +38,7 @@ class Scale:
 
 
 class Bar(Protocol):
-    """What shows how far the work is."""
+    """A progress bar."""
 
     def begin(self, label: str, n_jobs: int, n_done: int) -> None:
         """Start a stage, part of which may be done already."""
@@ -50,11 +50,10 @@ class Bar(Protocol):
 
 
 class Work:
-    """Runs jobs, keeps their results in a folder, and skips what is there already.
+    """Runs jobs, keeps their results in a folder, and skips those that are done.
 
-    A stage's results are one file of JSON lines; its name carries a fingerprint of the
-    version, the scale and the settings, so that other settings never meet old results. A
-    line counts only if it is complete.
+    Each stage has one file of JSON lines, named by a fingerprint of version, scale and
+    settings, so other settings never mix. Only complete lines count.
     """
 
     def __init__(self, folder: Path, scale: Scale, bar: Bar, n_processes: int = 1) -> None:
@@ -64,7 +63,7 @@ class Work:
         self._n_processes = n_processes
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give other processes what jobs need: the scale."""
+        """Return the scale, all that jobs in other processes need."""
         return {"scale": self.scale}
 
     def run(
@@ -76,20 +75,10 @@ class Work:
         settings: Job | None = None,
         keeps: bool = False,
     ) -> list[Result]:
-        """Return the result of every job, in order.
+        """Return the result of every job, in order; jobs and results are JSON values.
 
-        Parameters
-        ----------
-        stage : str
-            Name of the stage, shown beside the bar and part of the file's name.
-        jobs : sequence of dict
-            What JSON can hold; a job is known by its content.
-        compute : callable
-            Returns the result of a job, again what JSON can hold (lists, not arrays).
-        settings : dict, optional
-            All else that results depend on, such as numbers that stand in the code.
-        keeps : bool, default=False
-            Whether `compute` also keeps something in memory, and so must run here.
+        ``settings`` are all else that results depend on. ``keeps``: ``compute`` also
+        keeps something in memory, so it runs in this process.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(stage, settings or {})
@@ -117,7 +106,7 @@ class Work:
 def _compute_all(
     compute: Callable[[Job], Result], jobs: Sequence[Job], n_processes: int
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the place and the result of every job, in the order in which they are done."""
+    """Yield position and result of every job, in order of completion."""
 
     def compute_one(place: int) -> tuple[int, Result]:
         return place, compute(jobs[place])
@@ -132,9 +121,9 @@ def _compute_all(
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """Read whole lines; those that are damaged do not count.
+    """Return the results in complete, undamaged lines.
 
-    What a crash has left of the last line is cut off, so that the next one begins anew.
+    The rest of a crash is cut off, so that the next line begins anew.
     """
     if not path.exists():
         return {}

@@ -1,4 +1,4 @@
-"""Search of settings, splits of individuals and of time, and back-tests."""
+"""Search of parameters, splits of individuals and of time, and back-tests."""
 
 from boostr.tuning._backtest import backtest
 from boostr.tuning._backtest_result import Backtest

@@ -1,4 +1,4 @@
-"""Forecasts that models would have made at past dates, compared with what came."""
+"""Forecasts that models would have made at past dates, compared with what happened."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """What came after a date, among those under observation then."""
+    """Observed events after a date, among those under observation at it."""
 
     date: Date
     rows: PositionArray  # of the individuals
@@ -167,7 +167,7 @@ class Window:
 
 
 def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
-    """Return what came after a date, or say what is missing there."""
+    """Return the observed events after a date; an error says what is missing."""
     split = as_of_split(y, date.label, horizon)
     rows, lengths = date.find_observed(y, horizon)
     if not rows.size:
@@ -196,7 +196,7 @@ def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
 
 
 def _fingerprint(common: Individuals, horizon: float, level: float) -> dict[str, str]:
-    """Return what all runs have in common, in parts that a message can name."""
+    """Return the parts that all runs share, by the names used in messages."""
     features = common.table
     if is_frame(features):
         frame = nw.from_native(features, eager_only=True)
@@ -206,7 +206,7 @@ def _fingerprint(common: Individuals, horizon: float, level: float) -> dict[str,
 
 
 def _run(candidate: Candidate, window: Window, level: float) -> dict[str, Any]:
-    """Fit a candidate as of a date and judge its forecasts."""
+    """Fit a candidate as of a date and score its forecasts."""
     begin = time.perf_counter()
     try:
         known, rows = _know(candidate, window.date)
@@ -221,7 +221,7 @@ def _run(candidate: Candidate, window: Window, level: float) -> dict[str, Any]:
 
 
 def _know(candidate: Candidate, date: Date) -> tuple[Individuals, PositionArray]:
-    """Return what a candidate knew at a date, and of whom."""
+    """Return the data known to a candidate at a date, and the rows."""
     everybody = candidate.individuals
     times = date.times + candidate.shift
     if everybody.sensors is not None:
@@ -233,7 +233,7 @@ def _know(candidate: Candidate, date: Date) -> tuple[Individuals, PositionArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Forecast:
-    """What a candidate expects of individuals, and of all together."""
+    """Forecasts of a candidate for individuals and for their total."""
 
     expected: FloatArray
     intervals: tuple[FloatArray, FloatArray] | None = None
@@ -276,7 +276,7 @@ def _in_order(table: Any, ids: AnyArray) -> dict[str, FloatArray]:
 
 
 def _judge(window: Window, forecast: _Forecast) -> dict[str, Any]:
-    """Return the figures of one row of the table."""
+    """Return one row of the table of results."""
     after, expected = window.after, forecast.expected
     counts = sum_by_owner(after.event_owner, after.costs, len(after))
     observed, total = float(counts.sum()), float(expected.sum())
@@ -297,7 +297,7 @@ def _judge(window: Window, forecast: _Forecast) -> dict[str, Any]:
 
 
 def _judge_intervals(counts: FloatArray, forecast: _Forecast) -> dict[str, float]:
-    """Return whether intervals held, NaN where there are none."""
+    """Return whether intervals covered the outcomes, NaN without intervals."""
     lower = upper = held = coverage = float("nan")
     if forecast.total is not None:
         lower, upper = forecast.total
@@ -309,7 +309,7 @@ def _judge_intervals(counts: FloatArray, forecast: _Forecast) -> dict[str, float
 
 
 def _try(measure: Callable[..., float], after: RecurrentEvents, risk: FloatArray) -> float:
-    """Return a measure, NaN where the data do not allow it."""
+    """Return a metric, NaN if the data do not allow it."""
     try:
         return float(measure(after, risk))
     except BoostrError:

@@ -1,4 +1,4 @@
-"""``Backtest``: what models forecast at past dates, and what came."""
+"""``Backtest``: forecasts of models at past dates, with the outcomes."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Backtest:
 
 
 def make_backtest(rows: list[dict[str, Any]], features: Any, unit: str | None) -> Backtest:
-    """Return the result with a table of the library that the features are from."""
+    """Return the result, with a table in the library of the features."""
     columns = {name: [row[name] for row in rows] for name in COLUMNS}
     if isinstance(columns["date"][0], np.datetime64):
         columns["date"] = np.array(columns["date"], "datetime64[us]")  # type: ignore[assignment]
@@ -180,7 +180,7 @@ def _library(table: Any) -> str | None:
 
 
 def _mean(values: AnyArray) -> float:
-    """Return the mean of what is known, NaN if nothing is."""
+    """Return the mean of known values, NaN if there are none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of nothing
         return float(np.nanmean(values.astype(np.float64)))

@@ -1,4 +1,4 @@
-"""Models to be back-tested, each with histories in its own time scale."""
+"""Candidate models of a back-test, each with histories in its own time scale."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SILENT = ("n_jobs", "verbose")  # parameters that results do not depend on
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A model, and the individuals as it sees them."""
+    """A model, with the individuals in its time scale."""
 
     name: str
     model: Any
@@ -32,7 +32,7 @@ class Candidate:
     shift: FloatArray  # (n,) from the time axis of the back-test to the own one
 
     def fingerprint(self) -> str:
-        """Return what makes the candidate what it is, but not the common data."""
+        """Return the parts that identify the candidate, without the common data."""
         own = self.individuals
         return digest(
             type(self.model).__qualname__,
@@ -77,7 +77,7 @@ def _name(model: Any) -> str:
 def _read_individuals(
     X: Any, y: Any, Z: Any
 ) -> tuple[Individuals, Callable[..., Trajectories] | None]:
-    """Return features, histories and sensors in step; functions for sensors apart."""
+    """Return matched features, histories and sensors; functions for sensors apart."""
     is_function = callable(Z) and not isinstance(Z, Trajectories)
     common = Individuals.check(X, y, None if is_function else Z, None)
     _check_ids(common.events)
@@ -95,7 +95,7 @@ def _check_ids(y: RecurrentEvents) -> None:
 
 
 def _read_own(name: str, given: tuple[Any, ...], common: Individuals) -> Candidate:
-    """Return a candidate with its own histories, and sensors if it has some."""
+    """Return a candidate with its own histories, and sensors if it has any."""
     if not 2 <= len(given) <= 3:
         raise InvalidParameterError(
             f"A candidate must be an estimator, (estimator, y) or (estimator, y, Z), but "
@@ -118,7 +118,7 @@ def _check_model(name: str, model: Any) -> None:
 
 
 def _find_shift(name: str, y: RecurrentEvents, own: RecurrentEvents) -> FloatArray:
-    """Return what to add to times to have them in the time scale of a candidate."""
+    """Return the shift of times to the time scale of a candidate."""
     shift = find_shift(y, own)
     if shift is None:
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""Finished runs in a file, so that many of them can go on where they were stopped."""
+"""Finished runs in a file, so that a stopped search can be resumed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ Run = tuple[Any, Any]  # setting and split, or candidate and date
 
 
 class Checkpoint:
-    """A file of JSON lines: what the runs belong to, then one line per finished run.
+    """JSON lines: a header that identifies the search, then one line per finished run.
 
-    A line counts only if it is complete, so that a run is there as a whole or not at all;
-    what a crash has left of a line is cut off when the file is opened again. Without a path
-    nothing is written.
+    Only complete lines count; the rest of a crash is cut off when the file is opened
+    again. Without a path nothing is written.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Checkpoint:
             self._begin(self._path, parts)
 
     def add(self, run: Run, record: Record) -> None:
-        """Keep a finished run, on disk before this returns."""
+        """Append a finished run; it is on disk when this returns."""
         self.records[run] = record
         if self._path is None:
             return
@@ -54,12 +53,12 @@ class Checkpoint:
             os.fsync(file.fileno())
 
     def _begin(self, path: Path, parts: Mapping[str, str]) -> None:
-        """Write the first line; the file appears with it or not at all."""
+        """Write the first line atomically."""
         header = {"format": _name_format(self._kind), "parts": dict(parts)}
         write_atomically(path, json.dumps(header).encode() + b"\n")
 
     def _open(self, path: Path, parts: Mapping[str, str]) -> None:
-        """Read finished runs of the same kind on the same data."""
+        """Read the finished runs of the same search on the same data."""
         content = path.read_bytes()
         complete = content[: content.rfind(b"\n") + 1]
         lines = complete.splitlines()
@@ -76,7 +75,7 @@ def _name_format(kind: str) -> str:
 
 
 def _check_header(path: Path, line: bytes, parts: Mapping[str, str], kind: str) -> None:
-    """Refuse the file of something else, and say what differs."""
+    """Refuse the file of another search, and name the differences."""
     try:
         header = json.loads(line)
         is_ours = header["format"] == _name_format(kind)

@@ -1,4 +1,4 @@
-"""Event histories cut at a time: what was known by then, and what came after."""
+"""Event histories cut at a time: the past known by then, and the future."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past dates at which forecasts are made, as the user gives them."""
+"""Past dates of forecasts, as given by the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHOLE_DAYS = ("D", "W")  # units in which dates have no time of day
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Date:
-    """One date, for every individual on the time axis of the histories."""
+    """One date, on the time axis of each individual's history."""
 
     label: Any  # a number or a time stamp
     times: FloatArray  # (n,)
@@ -36,9 +36,9 @@ class Date:
     def find_observed(
         self, y: RecurrentEvents, horizon: float
     ) -> tuple[AnyArray, FloatArray]:
-        """Return who is under observation at the date, and for how long from then on.
+        """Return who is under observation at the date, and for how long after it.
 
-        A gap ends the time that counts, as does the horizon.
+        That time ends at the first gap or at the horizon.
         """
         owner = owners_of(y.window_offsets)
         goes_on = (y.window_start < self.times[owner]) & (y.window_stop > self.times[owner])
@@ -48,7 +48,7 @@ class Date:
 
 
 def list_dates(as_of: Any, y: RecurrentEvents, horizon: float) -> list[Date]:
-    """Return the dates that were asked for; a whole number asks for so many."""
+    """Return the given dates; a whole number means so many evenly spaced ones."""
     if isinstance(as_of, Integral) and not isinstance(as_of, bool):
         return _space_dates(int(as_of), y, horizon)
     if isinstance(as_of, str) or not hasattr(as_of, "__len__") or not len(as_of):
@@ -79,7 +79,7 @@ def _read_date(given: Any, y: RecurrentEvents) -> Date:
 
 
 def _space_dates(n_dates: int, y: RecurrentEvents, horizon: float) -> list[Date]:
-    """Return evenly spaced dates; the last has a whole horizon after it."""
+    """Return evenly spaced dates, the last one with a full horizon after it."""
     if n_dates < 1:
         raise InvalidParameterError(
             f"`as_of` must be at least one date, but it is {n_dates}."

@@ -1,4 +1,4 @@
-"""Maximum projection designs: few points that fill a space and all its projections."""
+"""Maximum projection designs: few points that fill a space and its projections."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def max_pro_design(
 
 
 def check_count(value: object, name: str) -> int:
-    """Return a whole number of at least 1, or say that it must be one."""
+    """Return a whole number of at least 1, checked."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InvalidParameterError(
             f"`{name}` must be a whole number of at least 1, but it is {value!r}."
@@ -140,7 +140,7 @@ def check_count(value: object, name: str) -> int:
 
 
 def _improve(levels: IndexArray) -> float:
-    """Swap values within factors, in place, as long as it pays; return the criterion."""
+    """Swap values within factors, in place, while it helps; return the criterion."""
     n_factors = levels.shape[1]
     nearness = np.stack([_nearness(levels[:, factor]) for factor in range(n_factors)])
     total = float(np.prod(nearness, axis=0).sum())
@@ -159,7 +159,7 @@ def _improve(levels: IndexArray) -> float:
 
 
 def _nearness(column: IndexArray) -> FloatArray:
-    """Return one over the squared difference of all pairs, 0 of a point with itself.
+    """Return one over the squared difference of all pairs, 0 on the diagonal.
 
     In units of the whole range, so that no product overflows.
     """
@@ -171,9 +171,8 @@ def _nearness(column: IndexArray) -> FloatArray:
 def _find_best_swap(others: FloatArray, own: FloatArray) -> tuple[float, int, int]:
     """Return the change of the sum by the best swap in a factor, and the two points.
 
-    With A the product over the other factors and B this one's, swapping i and j changes the
-    sum over pairs by the sum over m other than i, j of (A_im - A_jm)(B_jm - B_im); the sum
-    here runs over both orders of a pair, which doubles it.
+    With A the product over the other factors and B this one, swapping i and j adds the
+    sum of (A_im - A_jm)(B_jm - B_im) over other m; doubled, as pairs count twice here.
     """
     product = others @ own
     diagonal = np.diag(product)

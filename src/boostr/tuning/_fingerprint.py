@@ -1,4 +1,4 @@
-"""What makes two searches the same."""
+"""Fingerprints that identify a search."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def digest(*things: Any) -> str:
-    """Return a short text that differs where any of the things does.
+    """Return a short text that differs if any of the values does.
 
-    Arrays count with all their entries; functions by name, as they have no other mark that
-    outlives the process.
+    Arrays count with all entries, functions by name, the only mark that outlives the
+    process.
     """
     state = hashlib.sha256()
     for thing in things:

@@ -1,4 +1,4 @@
-"""Splits with the data that they are trained on and tested with."""
+"""Splits with their training and test data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Individuals", "Split", "plan_splits"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Individuals:
-    """Features, histories, sensors and weights in step, without weights of zero."""
+    """Matched features, histories, sensors and weights, without weights of zero."""
 
     table: Any
     events: RecurrentEvents
@@ -39,7 +39,7 @@ class Individuals:
         Z: Trajectories | None,
         sample_weight: ArrayLike | None,
     ) -> Individuals:
-        """Put features and sensors in step with the histories."""
+        """Return the individuals, matched with the histories."""
         events = check_target(y)
         X, sensors = split_panel(X, Z, events)
         table = check_table(X)
@@ -50,13 +50,13 @@ class Individuals:
 
     @property
     def features(self) -> Any:
-        """What a model predicts from: the table, or a panel with the sensors."""
+        """Input of predictions: the table, or a panel with the sensors."""
         return self.table if self.sensors is None else Panel(self.table, self.sensors)
 
     def take(
         self, rows: PositionArray, events: RecurrentEvents | None = None
     ) -> Individuals:
-        """Return some individuals, with other histories of the same if given."""
+        """Return some individuals, with other histories if given."""
         has_index = hasattr(self.table, "iloc")
         return Individuals(
             self.table.iloc[rows] if has_index else self.table[rows],
@@ -66,7 +66,7 @@ class Individuals:
         )
 
     def share(self, estimator: BoostR) -> SharedData:
-        """Check the individuals for training."""
+        """Return the individuals checked for training, to share statistics."""
         return SharedData.check(
             estimator, self.table, self.events, self.sensors, self.weights
         )
@@ -74,14 +74,14 @@ class Individuals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Whom to train on, and what to test with."""
+    """Individuals to train on, and data to test with."""
 
     shared: SharedData
     rows: PositionArray | None  # of the shared individuals; None: all of them
     test: Individuals
 
     def list_parts(self) -> list[Any]:
-        """Return all that the split is made of, for a fingerprint."""
+        """Return all parts of the split, for a fingerprint."""
         features = self.shared.learned["encoder_"].transform(self.test.table)
         test = (self.test.events, self.test.sensors, self.test.weights)
         return [self.rows, features, *test]
@@ -90,7 +90,7 @@ class Split:
 def plan_splits(
     splits: Any, individuals: Individuals, estimator: BoostR, seed: int
 ) -> list[Split]:
-    """Return all splits; those of individuals share all statistics and bins."""
+    """Return all splits; those of individuals share statistics and bins."""
     if isinstance(splits, AsOfSplit):
         parts = splits.split(individuals.events)
         return [_plan_as_of(part, individuals, estimator) for part in parts]
@@ -101,7 +101,7 @@ def plan_splits(
 
 
 def _plan_as_of(part: AsOf, individuals: Individuals, estimator: BoostR) -> Split:
-    """Return a split that shares nothing with others: each date has its own past.
+    """Return a split by date, which shares nothing as each date has its own past.
 
     Sensors end at the date, also for the test: their last values hold.
     """

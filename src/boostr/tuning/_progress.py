@@ -1,4 +1,4 @@
-"""A bar over the runs of a search."""
+"""Progress bar over the runs of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RunProgress"]
 
 
 class RunProgress:
-    """A bar over runs with the best mean score so far; silent unless asked for."""
+    """Bar over runs with the best mean score so far; silent unless verbose."""
 
     def __init__(self, *, is_shown: bool, n_runs: int, n_done: int) -> None:
         self._bar: Any = None
@@ -33,7 +33,7 @@ class RunProgress:
             self._bar.close()
 
     def advance(self) -> None:
-        """Count a run that has ended."""
+        """Count a finished run."""
         if self._bar is not None:
             self._bar.update(1)
 

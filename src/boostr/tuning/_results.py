@@ -1,4 +1,4 @@
-"""Runs of a search, setting by setting."""
+"""Results of a search by setting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 
 def describe_model(model: BoostR) -> dict[str, Any]:
-    """Return what is kept of a fitted model, as JSON can hold it."""
+    """Return the figures kept of a fitted model, as JSON values."""
     members = model.ensemble_.members
     return {
         "n_trees": int(model.n_estimators_),
@@ -27,9 +27,9 @@ def describe_model(model: BoostR) -> dict[str, Any]:
 
 
 def summarise(setting: Mapping[str, Any], records: Sequence[Record]) -> dict[str, Any]:
-    """Return one entry of ``results_``, the rank not known yet.
+    """Return one entry of ``results_``, without its rank.
 
-    The first score of every record decides; with several, each has its entries.
+    The first score decides; with several, each has its own entries.
     """
     names = list(records[0]["scores"])
     scores = {
@@ -53,13 +53,13 @@ def summarise(setting: Mapping[str, Any], records: Sequence[Record]) -> dict[str
 
 
 def find_best_mean(results: Sequence[Mapping[str, Any]]) -> float:
-    """Return the highest mean score, NaN if there is none."""
+    """Return the highest mean score, NaN without any."""
     means = [float(result["mean_score"]) for result in results]
     return max((mean for mean in means if not math.isnan(mean)), default=math.nan)
 
 
 def rank_settings(results: Sequence[dict[str, Any]]) -> int:
-    """Write the rank into every entry, 1 for the best; return the place of the best."""
+    """Add the rank to every entry, 1 for the best; return the position of the best."""
     if math.isnan(find_best_mean(results)):
         raise InvalidParameterError(
             "Some setting must have a score on every split, but none has: there are "
@@ -91,5 +91,5 @@ def tabulate(results: Sequence[Mapping[str, Any]], backend: str | None) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return words and numbers as they are, anything else as text."""
+    """Return words and numbers unchanged, anything else as text."""
     return value if isinstance(value, str | int | float | None) else repr(value)

@@ -1,4 +1,4 @@
-"""Scores of a fitted model on histories that it has not seen."""
+"""Scores of a fitted model on unseen histories."""
 
 from __future__ import annotations
 

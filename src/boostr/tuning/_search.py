@@ -352,7 +352,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         settings: Sequence[Mapping[str, Any]],
         splits: Sequence[Split],
     ) -> dict[str, str]:
-        """Return what makes this search what it is, in parts that a message can name."""
+        """Return the parts that identify this search, by the names used in messages."""
         if self.checkpoint is None:
             return {}
         params = estimator.get_params(deep=False)
@@ -376,7 +376,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         scorers: Scorers,
         checkpoint: Checkpoint,
     ) -> list[dict[str, Any]]:
-        """Run what is not finished yet; return one entry per setting."""
+        """Run what is not finished; return one entry per setting."""
         results: list[dict[str, Any]] = []
         n_runs, n_done = len(models) * len(splits), len(checkpoint.records)
         with (
@@ -398,7 +398,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
 
 
 def _run(model: BoostR, split: Split, scorers: Scorers, n_threads: int) -> dict[str, Any]:
-    """Fit a setting to one training part and score it on the rest."""
+    """Fit a setting to one training part and score it on the test part."""
     begin = time.perf_counter()
     fitted = fit_on_part(clone(model), split.shared, split.rows, n_threads)
     test = split.test

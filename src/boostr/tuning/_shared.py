@@ -1,4 +1,4 @@
-"""Statistics and bins that many runs share, and runs on a part of the individuals."""
+"""Statistics and bins shared by many runs, and runs on a part of the individuals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SENSOR_KEYS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedData:
-    """Checked individuals, with statistics and bins that are computed once each."""
+    """Checked individuals, with statistics and bins computed once each."""
 
     data: TrainingData
     learned: Mapping[str, Any]  # attributes of every model: names, categories, sensors
@@ -85,7 +85,7 @@ class SharedData:
 def fit_on_part(
     model: BoostR, shared: SharedData, rows: PositionArray | None, n_threads: int
 ) -> BoostR:
-    """Fit a model to some individuals (None: all), with statistics and bins of everybody.
+    """Fit a model to some individuals (None: all), with the shared statistics and bins.
 
     Returns the model itself, fitted as by its own ``fit``.
     """
@@ -114,17 +114,17 @@ def fit_on_part(
 
 
 def _hashable(value: Any) -> Any:
-    """Return words and numbers as they are, anything else by identity."""
+    """Return words and numbers unchanged, anything else by identity."""
     return value if isinstance(value, str | int | float | None) else id(value)
 
 
 def _weigh(problem: LeafProblem, gamma2: float) -> LeafProblem:
-    """Return the problem of ``gamma2 = 1`` for another one: all prices are multiples."""
+    """Return the problem for another ``gamma2`` than 1, by scaling its penalties."""
     return reprice(replace(problem, penalty=gamma2 * problem.penalty), gamma2)
 
 
 def _take(data: TrainingData, rows: PositionArray | None) -> TrainingData:
-    """Return some of the individuals, as all that there are."""
+    """Return some of the individuals as if they were all."""
     if rows is None:
         return data
     return replace(data.take(rows), is_used=np.ones(len(rows), dtype=np.bool_))

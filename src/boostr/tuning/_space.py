@@ -1,4 +1,4 @@
-"""Spaces of settings, and the settings that a design picks from them."""
+"""Search spaces, and the settings that a design picks from them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def default_space(
 def draw_settings(
     space: Mapping[str, Any], n_points: int, estimator: BoostR, seed: int
 ) -> list[dict[str, Any]]:
-    """Return different settings that fill a space, all of them checked."""
+    """Return distinct settings that fill a space, all checked."""
     _check_names(space, estimator)
     n_restarts = 10 if n_points <= _MANY_POINTS else 2
     design = max_pro_design(n_points, len(space), seed, n_restarts)
@@ -113,7 +113,7 @@ def _check_names(space: Mapping[str, Any], estimator: BoostR) -> None:
 
 
 def _read(name: str, values: Any, place: float) -> Any:
-    """Return the value at a place between 0 and 1."""
+    """Return the value at a position between 0 and 1."""
     if isinstance(values, tuple):
         return _read_range(name, values, place)
     is_list = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)

@@ -166,7 +166,7 @@ class AsOfSplit:
 
 
 def list_rows(splits: Any, X: Any, y: RecurrentEvents, seed: int) -> list[Rows]:
-    """Return the individuals to train on and to test with, for every split.
+    """Return the training and test individuals of every split.
 
     ``splits`` is a number of folds, pairs of positions, or has a method ``split``.
     """
@@ -209,7 +209,7 @@ def _check_pair(train: Any, test: Any, n: int) -> Rows:
 
 
 def _tell_span(y: RecurrentEvents) -> str:
-    """Say from when to when there is follow-up, in dates where they are known."""
+    """Return words for the span of follow-up, in dates if they are known."""
     begin, end = (as_moments(y, slice(None), each) for each in (y.start, y.end))
     if begin.dtype.kind == "M":
         return f"from {str(begin.min())[:19]} to {str(end.max())[:19]}"
@@ -217,7 +217,7 @@ def _tell_span(y: RecurrentEvents) -> str:
 
 
 def _check_horizon(horizon: float) -> float:
-    """Return a length of time above zero."""
+    """Return a length of time above zero, checked."""
     try:
         length = float(horizon)
     except (TypeError, ValueError):
