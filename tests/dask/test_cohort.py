@@ -312,44 +312,43 @@ def make_slowly(index, first, seed, n, path):
 
 @pytest.mark.parametrize("when", ["between trees", "within a tree"])
 def test_a_killed_worker_costs_time_and_nothing_else(
-    own_cluster, problem, tmp_path, monkeypatch, when
+    mortal, problem, tmp_path, monkeypatch, when
 ):
-    with own_cluster() as client:
-        local = make_problem(np.random.default_rng(5), N)
-        path = tmp_path / "made"
-        workers = list(client.nthreads())
-        futures = [
-            client.submit(
-                make_slowly,
-                index,
-                index * (N // 2),
-                5,
-                N,
-                str(path),
-                pure=False,
-                workers=[workers[index]],
-                allow_other_workers=True,
-            )
-            for index in range(2)
-        ]
-        wait(futures)
-        owner = client.who_has(futures[1])[futures[1].key]
-        pid = client.submit(os.getpid, workers=list(owner), pure=False).result()
-        shards = Shards.host(client, tuple(futures), (N // 2, N // 2))
-        cohort = DaskCohort(shards, local.features, local.stats.n_terms)
-        task = Task(cohort, local.leaf, boosting(), 8, 1, lambda *report: None)
-        killed = []
-        kill = partial(_kill_once, killed, pid)
-        if when == "between trees":
-            task = replace(task, report=lambda label, n, loss: kill() if n == 4 else None)
-        else:
-            _kill_within(monkeypatch, kill, order=12)
-        found = grow(task, GROWTH, 8, "trees")[0]
-        expected = grow(local.task(8), GROWTH, 8, "trees")[0]
-        assert killed == [pid]
-        assert_same_trees(local.cohort, found, expected)
-        made = [line.split()[0] for line in path.read_text().splitlines()]
-        assert len(made) > 2  # what was lost was made again
+    local = make_problem(np.random.default_rng(5), N)
+    path = tmp_path / "made"
+    workers = list(mortal.nthreads())
+    futures = [
+        mortal.submit(
+            make_slowly,
+            index,
+            index * (N // 2),
+            5,
+            N,
+            str(path),
+            pure=False,
+            workers=[workers[index]],
+            allow_other_workers=True,
+        )
+        for index in range(2)
+    ]
+    wait(futures)
+    owner = mortal.who_has(futures[1])[futures[1].key]
+    pid = mortal.submit(os.getpid, workers=list(owner), pure=False).result()
+    shards = Shards.host(mortal, tuple(futures), (N // 2, N // 2))
+    cohort = DaskCohort(shards, local.features, local.stats.n_terms)
+    task = Task(cohort, local.leaf, boosting(), 8, 1, lambda *report: None)
+    killed = []
+    kill = partial(_kill_once, killed, pid)
+    if when == "between trees":
+        task = replace(task, report=lambda label, n, loss: kill() if n == 4 else None)
+    else:
+        _kill_within(monkeypatch, kill, order=12)
+    found = grow(task, GROWTH, 8, "trees")[0]
+    expected = grow(local.task(8), GROWTH, 8, "trees")[0]
+    assert killed == [pid]
+    assert_same_trees(local.cohort, found, expected)
+    made = [line.split()[0] for line in path.read_text().splitlines()]
+    assert len(made) > 2  # what was lost was made again
 
 
 def _kill_once(killed, pid):

@@ -207,19 +207,18 @@ def test_a_checkpoint_goes_on(client, fleet, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_worker_lost_on_the_way_changes_nothing(own_cluster, fleet, monkeypatch):
+def test_a_worker_lost_on_the_way_changes_nothing(mortal, fleet, monkeypatch):
     folds = {"validation": "cv", "n_folds": 2}
     expected = BoostR(**(SETTINGS | folds)).fit(fleet.X, fleet.y)
     static, events = scatter(fleet, 2)
-    with own_cluster() as mortal:
 
-        def kill():
-            pids = mortal.run(os.getpid)
-            os.kill(pids[min(pids)], signal.SIGKILL)
+    def kill():
+        pids = mortal.run(os.getpid)
+        os.kill(pids[min(pids)], signal.SIGKILL)
 
-        rounds = after_rounds(monkeypatch, 2, kill)
-        options = {"local_below": 0, **folds}
-        found = fit(mortal, static.drop(columns="weight"), events, **options)
+    rounds = after_rounds(monkeypatch, 2, kill)
+    options = {"local_below": 0, **folds}
+    found = fit(mortal, static.drop(columns="weight"), events, **options)
     assert len(rounds) > 2
     assert_same_model(found.model_, expected, fleet)
 

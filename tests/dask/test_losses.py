@@ -20,12 +20,6 @@ from boostr.exceptions import ClusterLostError
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def mortal(own_cluster):
-    with own_cluster() as client:
-        yield client
-
-
 def kill_one(client):
     client.wait_for_workers(2, timeout=120)
     pids = client.run(os.getpid)
@@ -82,7 +76,7 @@ def test_a_worker_lost_between_survey_and_statistics_does_not_matter(mortal, sou
 
 
 class Machines:
-    """A scheduler and its workers as processes of their own, as on several machines."""
+    """A scheduler and its worker as processes of their own, as on several machines."""
 
     def __init__(self, folder):
         self._file = folder / "scheduler.json"
@@ -90,8 +84,7 @@ class Machines:
 
     def __enter__(self):
         self._start("dask_scheduler", "--port", "0", "--no-dashboard")
-        for _ in range(2):
-            self._start("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+        self._start("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
         return self
 
     def __exit__(self, *error):
@@ -111,7 +104,7 @@ class Machines:
 
     def connect(self):
         client = Client(scheduler_file=str(self._file), timeout=60)
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(1, timeout=60)
         return client
 
     def kill_scheduler(self):
@@ -135,7 +128,7 @@ def test_a_lost_scheduler_leaves_a_checkpoint_for_another_cluster(
         with pytest.raises(ClusterLostError, match="checkpoint"):
             fit(lost, *scatter(fleet, 2), **options, checkpoint=path)
     n_before = len(grown) - n_all
-    with own_cluster(n_workers=1) as other:
+    with own_cluster() as other:
         again = fit(other, *scatter(fleet, 2), **options, checkpoint=path)
     assert 1 < n_before < n_all
     # The tree in the making is the only one that is grown twice.

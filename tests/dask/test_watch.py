@@ -11,7 +11,6 @@ from distributed import Client
 from distributed.core import Status
 from tests.dask.scenes import COLUMNS, make_fleet, spread
 
-import dask
 from boostr.dask import DaskBoostR, _shards, _watch
 from boostr.dask._watch import watch_workers
 from boostr.exceptions import ClusterLostError
@@ -83,17 +82,14 @@ def die(part):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_workers_that_end_over_their_work_are_a_lost_cluster(own_cluster):
+def test_workers_that_end_over_their_work_are_a_lost_cluster(mortal, monkeypatch):
+    monkeypatch.setattr(mortal.cluster.scheduler, "allowed_failures", 0)
     fleet = make_fleet(40)
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        own_cluster(n_workers=1) as client,
-    ):
-        events = spread(fleet.events, 2).map_partitions(die, meta=fleet.events[:0])
-        with pytest.raises(ClusterLostError, match=r"(?s)lack of memory.*memory_limit="):
-            DaskBoostR(n_estimators=1).fit(
-                spread(fleet.static, 2), events, **COLUMNS, client=client
-            )
+    events = spread(fleet.events, 1).map_partitions(die, meta=fleet.events[:0])
+    with pytest.raises(ClusterLostError, match=r"(?s)lack of memory.*memory_limit="):
+        DaskBoostR(n_estimators=1).fit(
+            spread(fleet.static, 1), events, **COLUMNS, client=mortal
+        )
 
 
 def test_statistics_are_not_tried_for_ever(monkeypatch):

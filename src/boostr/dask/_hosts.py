@@ -91,12 +91,13 @@ class Hosts:
         """
         n_calls = self._n_calls
         try:
-            with self._lock:
-                if not self._heads:
-                    self._call_hosts()
-                n_calls, heads = self._n_calls, self._heads
-            coming = [head.ask(order, begins) for head in heads]
-            return join_answers([answer.result() for answer in coming])
+            with self._client.as_current():  # hosts bind to it; threads know the default
+                with self._lock:
+                    if not self._heads:
+                        self._call_hosts()
+                    n_calls, heads = self._n_calls, self._heads
+                coming = [head.ask(order, begins) for head in heads]
+                return join_answers([answer.result() for answer in coming])
         except CancelledError as error:
             raise ClusterLostError(
                 "Training needs its cluster, but that is gone.\n\n"
@@ -130,8 +131,7 @@ class Hosts:
         self._n_calls += 1
         # Earlier ones go first: workers with fewer actors would get the new ones.
         self._heads, self._futures = (), []
-        with self._client.as_current():
-            wait(self._shards)
+        wait(self._shards)
         owners = self._client.who_has(self._shards)
         self._futures = [self._host(shard, owners[shard.key]) for shard in self._shards]
         level = [
