@@ -118,7 +118,7 @@ def test_one_odd_value_is_fitted_or_refused(folder, setting, what, power):
         ("sensors", 200, InvalidSensorsError, "sensor 'load' must .* too large"),
     ],
 )
-def test_what_is_beyond_reckoning_is_named(what, power, error, message):
+def test_sizes_that_cannot_be_computed_with_are_named(what, power, error, message):
     X, y, Z, weights = make_fleet(dict.fromkeys(WHAT, 1.0) | {what: 10.0**power})
     with pytest.raises(error, match=message) as caught:
         BoostR(**QUICK).fit(X, y, Z, weights)

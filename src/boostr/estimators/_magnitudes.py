@@ -89,6 +89,6 @@ def _check(
     way = "too small" if size < limits[0] else "too large"
     raise error(
         f"{name} must be between {limits[0]:g} and {limits[1]:g} at their largest, but the "
-        f"largest, of individual {owner}, is {size:g}, which is {way} to reckon with.\n\n"
+        f"largest, of individual {owner}, is {size:g}, {way} to compute with.\n\n"
         "Hint: give them in another unit."
     )
