@@ -6,7 +6,11 @@ from tests import oracles_shap
 
 from boostr import BoostR, Panel
 from boostr.data import RecurrentEvents
-from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.exceptions import (
+    DataWarning,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
 from boostr.inspection import _explain, explain
 from boostr.simulate import dataset_b
 
@@ -336,5 +340,6 @@ def test_categories_that_are_not_learned_are_named(rng):
     X = pd.DataFrame({"age": rng.uniform(size=n), "site": site})
     model = BoostR(n_estimators=5, validation=None, random_state=0).fit(X, y)
     other = pd.DataFrame({"age": [0.5] * 4, "site": ["EIRE", "Mars", None, "north"]})
-    found = explain(model, other).unlearned
+    with pytest.warns(DataWarning, match="'EIRE', 'Mars'"):
+        found = explain(model, other).unlearned
     assert found == {(0, 1): "rare (EIRE)", (1, 1): "unknown (Mars)"}
