@@ -9,7 +9,7 @@ PLAIN := tests/kernels tests/engine/tree tests/metrics \
 	--ignore=tests/metrics/test_scorers.py --ignore=tests/metrics/test_truth_beats_noise.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo test quick lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -43,8 +43,13 @@ test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
+quick: $(VENV)/.developer $(VENV)/.kernels  ## style, types and fast tests, without browser and cluster
+	$(MAKE) --jobs=2 --output-sync=target lint types imports
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests -m "not slow" \
+		--ignore=tests/dask --ignore=tests/report/test_browser.py
+
 # Two processes fill two cores: threads of other libraries would only wait for each other.
-pages long unit nojit: export OMP_NUM_THREADS = 1
+quick pages long unit nojit: export OMP_NUM_THREADS = 1
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
