@@ -160,6 +160,19 @@ def test_a_click_opens_the_right_individual(whole, sort):
     assert len(sensors) == 2
 
 
+def test_the_title_of_reasons_is_not_cut_off(page):
+    script = """
+        const frame = document.querySelector("#individual-reasons .main-svg");
+        const title = document.querySelector("#individual-reasons .xtitle");
+        if (!frame || !title) return null;
+        const [outer, inner] = [frame, title].map((one) => one.getBoundingClientRect());
+        return inner.left >= outer.left && inner.right <= outer.right
+            && inner.bottom <= outer.bottom;
+    """
+    wait_for(lambda: page.execute_script(script) is not None)
+    assert page.execute_script(script)
+
+
 def test_the_keyboard_opens_an_individual_too(whole):
     from selenium.webdriver.common.keys import Keys
 

@@ -367,13 +367,14 @@
       text: amounts.map((amount) => (amount > 0 ? "+" : "−") + number(Math.abs(amount), 2)),
       textposition: "outside", cliponaxis: false, hoverinfo: "skip",
     }], {
-      xaxis: { title: { text: `Added to the average${narrow() ? "<br>" : " "}of`
-                             + ` ${number(reasons.base[i])} expected ${meta.what}` },
+      // In two lines: the panel is narrow on every screen.
+      xaxis: { title: { text: `Added to the average<br>of ${number(reasons.base[i])}`
+                             + ` expected ${meta.what}` },
                zeroline: true, range: stretch(amounts) },
       yaxis: { tickvals: bars.map((_, k) => k), ticktext: bars.map((bar) => bar[0]),
                range: [bars.length - 0.4, -0.6], showgrid: false, zeroline: false },
       showlegend: false,
-    }, 90 + 26 * bars.length);
+    }, 105 + 26 * bars.length);
   }
 
   // Leaves room for the numbers at the ends of bars.
