@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from boostr._typing import FloatArray
 from boostr.data._times import name_length
 from boostr.plotting._style import CYCLE, GREY
 from boostr.report._encode import as_list
@@ -103,27 +104,10 @@ def draw_past_dates(result: Backtest, what: str) -> Figure:
     ]
     for place, candidate in enumerate(result.candidates):
         own = names == candidate
-        expected = columns["expected"][own]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": plain(candidate),
-                # Beside each other, so that none hides another or what was observed.
-                "x": [labels.index(date) + shift * (place + 1) for date in dates[own]],
-                "text": dates[own].tolist(),
-                "y": as_list(expected),
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": as_list(np.nan_to_num(columns["upper"][own] - expected)),
-                    "arrayminus": as_list(np.nan_to_num(expected - columns["lower"][own])),
-                    "thickness": 1.2,
-                },
-                "marker": {"color": CYCLE[place % len(CYCLE)], "size": 8, "symbol": place},
-                "hovertemplate": "%{text}: expected %{y:.4g}<extra></extra>",
-            }
-        )
+        # Beside each other, so that none hides another or what was observed.
+        at = [labels.index(date) + shift * (place + 1) for date in dates[own]]
+        totals = {name: column[own] for name, column in columns.items()}
+        data.append(_draw_candidate(place, candidate, at, dates[own].tolist(), totals))
     return make_figure(
         data,
         400,
@@ -140,6 +124,34 @@ def draw_past_dates(result: Backtest, what: str) -> Figure:
             "rangemode": "tozero",
         },
     )
+
+
+def _draw_candidate(
+    place: int,
+    name: str,
+    at: list[float],
+    labels: list[str],
+    totals: dict[str, FloatArray],
+) -> Figure:
+    """Return the expected totals of one model with their intervals."""
+    expected = totals["expected"]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": plain(name),
+        "x": at,
+        "text": labels,
+        "y": as_list(expected),
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": as_list(np.nan_to_num(totals["upper"] - expected)),
+            "arrayminus": as_list(np.nan_to_num(expected - totals["lower"])),
+            "thickness": 1.2,
+        },
+        "marker": {"color": CYCLE[place % len(CYCLE)], "size": 8, "symbol": place},
+        "hovertemplate": "%{text}: expected %{y:.4g}<extra></extra>",
+    }
 
 
 def _label(date: Any) -> str:
