@@ -81,7 +81,7 @@ def _learn_law(
 
 
 def _cut_last_part(seen: Seen) -> Ahead:
-    """Return all histories without their last part."""
+    """Return the last part of all histories, and what came before it."""
     events, costs = seen.data.events, seen.costs
     now = events.end - _LAST_PART * (events.end - events.start)
     before, rows = clip(events, np.full(len(events), -np.inf), now)

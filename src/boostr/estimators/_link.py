@@ -42,7 +42,8 @@ def fit_link(
         return replace(usual, floor=usual.floor if average > 0.0 else None), 1.0
     known = np.flatnonzero(~np.isnan(theta[:, 0]))
     candidates = [replace(ensemble, floor=share * average) for share in _FLOORS]
-    judged = [_judge(candidate, data.take(known), theta[known]) for candidate in candidates]
+    some, held_out = data.take(known), theta[known]
+    judged = [_judge(candidate, some, held_out) for candidate in candidates]
     best = int(np.argmax([likelihood for likelihood, _ in judged]))
     level = judged[best][1]
     if len(known) < len(theta):
