@@ -27,7 +27,7 @@ def pytest_runtest_setup():
 @pytest.fixture(autouse=True, scope="session")
 def _count_lines_of_few_trees():
     """Stop coverage during the later trees of a test, whose time it doubles."""
-    from boostr._engine.booster import Booster  # noqa: PLC0415 - lines are counted by now
+    from boostr._engine.boosting import Booster  # noqa: PLC0415 - lines are counted by now
 
     step = Booster.step
 

@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks._timing import alternate, format_table, median_ratio, record, time_once
 from boostr._engine.binning import BinMapper
-from boostr._engine.booster import BoostingParams
-from boostr._engine.cohort import Cohort, LocalCohort
+from boostr._engine.boosting import BoostingParams
 from boostr._engine.selection import Task, grow
-from boostr._engine.suffstats import SufficientStats
+from boostr._engine.statistics import SufficientStats
+from boostr._engine.training_set import Cohort, LocalCohort
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray
 from boostr.basis import PowerBasis
@@ -91,7 +91,7 @@ def spread(client: Any, recipe: Recipe, n_each: int) -> Cohort:
     """Make one shard on every worker."""
     from distributed import wait
 
-    from boostr.dask._cohort import DaskCohort
+    from boostr.dask._shards import DaskCohort
     from boostr.dask._trainees import Shards
 
     workers = list(client.nthreads())

@@ -20,7 +20,7 @@ from benchmarks._timing import time_repeatedly
 from benchmarks.measurements._finding import Finding, Scale
 from benchmarks.measurements._workload import draw_events, draw_features, make_boostr
 from boostr.inspection import explain
-from boostr.inspection._shap import CoefficientShares
+from boostr.inspection._explain import CoefficientShares
 from boostr.simulate import wells
 
 RESULTS_FILE = "reasons.jsonl"

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from boostr import BoostR, MeanCumulativeFunction
-from boostr.baselines import compare_mcf
 from boostr.datasets import load_bladder
+from boostr.nonparametric import compare_mcf
 
 data = load_bladder()
 X, y = data.X, data.y

@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from boostr import BoostR
-from boostr.baselines import compare_mcf, mcf_difference
 from boostr.datasets import load_cgd
+from boostr.nonparametric import compare_mcf, mcf_difference
 from boostr.plotting import plot_mcf_difference, plot_timeline
 
 data = load_cgd()

@@ -18,8 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from boostr import MeanCumulativeFunction
-from boostr.baselines import laplace_test, mil_hdbk_189_test
 from boostr.datasets import load_valve_seats
+from boostr.nonparametric import laplace_test, mil_hdbk_189_test
 from boostr.plotting import plot_timeline
 
 data = load_valve_seats()

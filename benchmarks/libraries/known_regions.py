@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.libraries._tuning import FloatArray
 from boostr import RecurrentEvents, Trajectories
-from boostr._engine.path_curves import PathCurves
-from boostr._engine.suffstats import compute_suffstats, put_on_clock, put_paths_on_clock
+from boostr._engine.sensor_curves import PathCurves
+from boostr._engine.statistics import compute_suffstats, put_on_clock, put_paths_on_clock
 from boostr.basis import OperationalClock, SensorBasis
 from boostr.simulate import Simulation
 

@@ -8,7 +8,7 @@ from benchmarks._timing import time_repeatedly
 from benchmarks.measurements._finding import Finding, Scale
 from benchmarks.measurements._workload import draw_events, draw_features
 from boostr import RecurrentEvents
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr.basis import OperationalClock
 from boostr.estimators._params import resolve_basis
 

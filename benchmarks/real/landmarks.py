@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from boostr import Panel, RecurrentEvents
-from boostr.data._flat import owners_of
+from boostr.data.flat import owners_of
 
 N_LANDMARKS = 8
 FEWEST = 30  # rows and events of a landmark that is learned from

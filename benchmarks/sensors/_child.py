@@ -19,9 +19,9 @@ import psutil
 from benchmarks.measurements.memory_child import read_peak_mb
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
-from boostr._engine.booster import Booster, BoostingParams
-from boostr._engine.cohort import LocalCohort
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.boosting import Booster, BoostingParams
+from boostr._engine.statistics import compute_suffstats, put_on_clock
+from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import GrowthParams
 from boostr.basis import OperationalClock, SensorBasis
 from boostr.estimators._statistics import Prepared, compute_statistics

@@ -20,7 +20,7 @@ from benchmarks.measurements._finding import Finding
 from benchmarks.sensors._field import Field, draw_field
 from benchmarks.sensors._fleet import N_TREES, Scale
 from boostr import BoostR, Trajectories
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr.basis import OperationalClock, SensorBasis
 
 _CHILD = "benchmarks.sensors._child"

@@ -8,11 +8,11 @@ from boostr import _command as _command  # first, for the rest takes its time
 # isort: split
 from boostr import basis, datasets, inspection, io, metrics, plotting, simulate, tuning
 from boostr._engine.ensemble import Ensemble
-from boostr.baselines import MeanCumulativeFunction
 from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.estimators import BoostR, StaticTransformer
 from boostr.exceptions import BoostrError
 from boostr.io import load
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.tuning import BoostRSearch, backtest
 
 __version__ = "0.1.0"

@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr.baselines import AndersenGill, MeanCumulativeFunction
+from boostr.baselines import AndersenGill
 from boostr.baselines._andersen_gill import _cut_windows
 from boostr.data import RecurrentEvents
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.simulate import dataset_a
 
 pytest.importorskip("lifelines")

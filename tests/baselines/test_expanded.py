@@ -8,13 +8,13 @@ from boostr.baselines import (
     HistGradientBoostingRate,
     LightGBMPoisson,
     McfRegressor,
-    MeanCumulativeFunction,
     XGBoostPoisson,
     XGBoostTime,
 )
 from boostr.baselines._cells import TimeCells
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidEventsError
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.simulate import dataset_a
 
 BOOSTED = [

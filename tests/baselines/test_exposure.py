@@ -11,14 +11,12 @@ from boostr.baselines import (
     LightGBMPoisson,
     McfK,
     McfRegressor,
-    MeanCumulativeFunction,
     PowerLawProcess,
     RandomForestRecurrence,
-    compare_mcf,
-    laplace_test,
 )
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.nonparametric import MeanCumulativeFunction, compare_mcf, laplace_test
 
 
 @pytest.fixture

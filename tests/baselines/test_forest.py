@@ -5,12 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from tests import oracles
 
-from boostr.baselines import (
-    McfRegressor,
-    MeanCumulativeFunction,
-    PowerLawProcess,
-    RandomForestRecurrence,
-)
+from boostr.baselines import McfRegressor, PowerLawProcess, RandomForestRecurrence
 from boostr.data import RecurrentEvents
 from boostr.exceptions import (
     InvalidEventsError,
@@ -18,6 +13,7 @@ from boostr.exceptions import (
     InvalidParameterError,
 )
 from boostr.metrics import recurrent_concordance
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.simulate import dataset_a, dataset_b
 
 TIMES = np.linspace(0.0, 100.0, 21)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from boostr.baselines import compare_mcf, mcf_difference
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_cgd
 from boostr.exceptions import (
@@ -9,6 +8,7 @@ from boostr.exceptions import (
     InvalidParameterError,
     TargetTypeError,
 )
+from boostr.nonparametric import compare_mcf, mcf_difference
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr.baselines import MeanCumulativeFunction, mcf_difference
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_bladder, load_cgd
 from boostr.exceptions import InvalidParameterError
+from boostr.nonparametric import MeanCumulativeFunction, mcf_difference
 
 
 def draw_counts(rng, rates, spread=0.5):

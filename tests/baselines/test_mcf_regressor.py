@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr.baselines import McfK, McfRegressor, MeanCumulativeFunction
+from boostr.baselines import McfK, McfRegressor
 from boostr.data import RecurrentEvents
+from boostr.nonparametric import MeanCumulativeFunction
 
 
 @pytest.fixture

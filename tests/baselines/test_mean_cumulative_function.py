@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.oracles import is_at_risk, mean_cumulative_function
 
-from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidParameterError,
     TargetTypeError,
 )
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.simulate import dataset_c
 
 # Valve-seat replacements on 41 diesel engines: age in days at the end of history, and at

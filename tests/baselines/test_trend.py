@@ -4,10 +4,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import kstest
 
-from boostr.baselines import laplace_test, mil_hdbk_189_test
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_valve_seats
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
+from boostr.nonparametric import laplace_test, mil_hdbk_189_test
 
 TESTS = [laplace_test, mil_hdbk_189_test]
 

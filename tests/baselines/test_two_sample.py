@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, kstest
 from tests.oracles import is_at_risk
 
-from boostr.baselines import compare_mcf
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_bladder, load_cgd
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.nonparametric import compare_mcf
 
 WEIGHTS = ["constant", "at_risk", "linear"]
 

@@ -9,9 +9,9 @@ from tests.engine.histories import AWKWARD, FAMILIES
 from tests.engine.histories import clocked as clocked_histories
 
 from boostr import simulate
-from boostr._engine.suffstats import put_on_clock
+from boostr._engine.statistics import put_on_clock
 from boostr.basis import CalendarClock
-from boostr.basis._base import exposed_moments
+from boostr.basis.base import exposed_moments
 
 BLOCKS = [slice(0, 7), slice(7, 20), slice(3, 3), slice(0, 20)]
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles_clock
 
 from boostr.basis import CalendarClock, OperationalClock
-from boostr.basis._clock import find_recent, fit_fall, pool_recent
+from boostr.basis.clock import find_recent, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 
 RECENT_EVENTS = 30  # that tell a rate of their own
@@ -197,7 +197,7 @@ def test_event_times_may_differ_by_rounding_far_from_the_origin():
 
 def test_a_sample_stands_for_many(rng, monkeypatch):
     events = power_law_events(rng, 900)
-    monkeypatch.setattr("boostr.basis._clock._SAMPLE_SIZE", 300)
+    monkeypatch.setattr("boostr.basis.clock._SAMPLE_SIZE", 300)
     sampled = OperationalClock.from_events(events)
     part = OperationalClock.from_events(events[::3])
     grid = np.linspace(0.0, 12.0, 20)

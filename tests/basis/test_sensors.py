@@ -8,7 +8,7 @@ from scipy.linalg import block_diag
 from tests import oracles
 from tests.engine.histories import AWKWARD, clocked, offsets
 
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._kernels.solve import GROUPED
 from boostr.basis import (
     CalendarClock,
@@ -18,7 +18,7 @@ from boostr.basis import (
     SplineBasis,
     StepBasis,
 )
-from boostr.basis._exposure import draw_exposure
+from boostr.basis.sensor_ranges import draw_exposure
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError
 
@@ -584,7 +584,7 @@ def test_the_exposure_counts_by_the_individual_s_weight(rng, fleet):
 
 def test_a_sample_of_pieces_keeps_the_ranges_of_all(monkeypatch, fleet):
     plain = draw_exposure(fleet.clocked())
-    monkeypatch.setattr("boostr.basis._exposure._SAMPLE_SIZE", 5)
+    monkeypatch.setattr("boostr.basis.sensor_ranges._SAMPLE_SIZE", 5)
     sampled = draw_exposure(fleet.clocked())
     assert len(sampled.weights) < len(plain.weights)
     assert np.array_equal(sampled.lows, plain.lows, equal_nan=True)

@@ -15,14 +15,15 @@ from tests.engine.problems import boosting, make_problem
 from tests.engine.test_penalty import Case
 from tests.engine.test_screening import bin_features, make_task
 
-from boostr._engine.cohort import sum_up
 from boostr._engine.screening import rise_without
 from boostr._engine.selection import Task, draw_folds, grow, validate, weigh_runs
 from boostr._engine.training import SENSOR_SHAPES, Shape, Validation, train
+from boostr._engine.training_set import sum_up
 from boostr._engine.tree import GrowthParams
-from boostr.dask import _hosts, _trainees
-from boostr.dask._cohort import DaskCohort
+from boostr.dask import _shard as _hosts
+from boostr.dask import _trainees
 from boostr.dask._shard import Shard
+from boostr.dask._shards import DaskCohort
 from boostr.dask._trainees import Shards
 from boostr.exceptions import ClusterLostError
 

@@ -10,11 +10,11 @@ from tests.dask.scenes import COLUMNS, Fleet, make_fleet, spread, write
 
 import boostr
 from boostr import BoostR
-from boostr._engine import booster as booster_module
+from boostr._engine import boosting as booster_module
 from boostr.basis import StepBasis
 from boostr.dask import DaskBoostR
+from boostr.dask._partition import open_tables
 from boostr.dask._parts import Roles
-from boostr.dask._together import open_tables
 from boostr.estimators._progress import Progress
 from boostr.exceptions import (
     DataWarning,

@@ -4,9 +4,8 @@ import pytest
 from tests.dask.scenes import make_fleet, spread, write
 
 import dask
-from boostr.dask._collections import FILE, open_table
 from boostr.dask._partition import choose_cuts, count_parts, know_ranges, partition
-from boostr.dask._rows import RowRules
+from boostr.dask._rows import FILE, RowRules, open_table
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 N_PARTS = 5

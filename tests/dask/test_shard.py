@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.engine.problems import make_problem
 
-from boostr._engine.trainees import LocalTrainees
+from boostr._engine.boosting import LocalTrainees
 from boostr.dask._shard import Order, Shard, SplitNode, View, hold_out, serve
 
 FEATURES = np.arange(3, dtype=np.int32)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boostr._engine.binning import BinMapper
-from boostr.dask._sketch import Summary, find_bins, merge_features, summarize_features
-from boostr.dask._tasks import FAN_IN
+from boostr.dask._cluster import FAN_IN
+from boostr.dask._survey import Summary, find_bins, merge_features, summarize_features
 
 VALUES = st.lists(
     st.one_of(st.floats(-1e6, 1e6), st.integers(-5, 5).map(float), st.just(np.nan)),

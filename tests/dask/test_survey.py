@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.dask.scenes import COLUMNS, make_fleet, spread, write
 
+from boostr.dask._partition import bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._shards import Recipe, build_cohort
-from boostr.dask._sketch import find_bins as find_summarized_bins
+from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.dask._survey import survey
-from boostr.dask._together import bring_together
 from boostr.data import Trajectories
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._settings import find_bins

@@ -4,8 +4,7 @@ import time
 import numba
 import pytest
 
-from boostr.dask._compile import choose_one_per_host, compile_once
-from boostr.dask._threads import use_worker_threads
+from boostr.dask._cluster import choose_one_per_host, compile_once, use_worker_threads
 
 
 def count_in_worker():
@@ -59,10 +58,10 @@ def test_one_worker_compiles_for_its_machine():
 
 
 def test_a_worker_that_is_gone_is_not_waited_for(client, monkeypatch):
-    monkeypatch.setattr("boostr.dask._compile._warm_up", do_nothing)
-    monkeypatch.setattr("boostr.dask._compile._GLANCE", 0.1)
+    monkeypatch.setattr("boostr.dask._cluster._warm_up", do_nothing)
+    monkeypatch.setattr("boostr.dask._cluster._GLANCE", 0.1)
     gone = ["tcp://127.0.0.1:1"]
-    monkeypatch.setattr("boostr.dask._compile.choose_one_per_host", lambda workers: gone)
+    monkeypatch.setattr("boostr.dask._cluster.choose_one_per_host", lambda workers: gone)
     asked = []
     waiting = threading.Thread(
         target=lambda: asked.append(compile_once(client, has_sensors=False)), daemon=True
@@ -73,9 +72,9 @@ def test_a_worker_that_is_gone_is_not_waited_for(client, monkeypatch):
 
 
 def test_kernels_are_not_waited_for_for_ever(client, monkeypatch):
-    monkeypatch.setattr("boostr.dask._compile._warm_up", take_long)
-    monkeypatch.setattr("boostr.dask._compile._GLANCE", 0.05)
-    monkeypatch.setattr("boostr.dask._compile._PATIENCE", 0.2)
+    monkeypatch.setattr("boostr.dask._cluster._warm_up", take_long)
+    monkeypatch.setattr("boostr.dask._cluster._GLANCE", 0.05)
+    monkeypatch.setattr("boostr.dask._cluster._PATIENCE", 0.2)
     before = time.monotonic()
     compile_once(client, has_sensors=False)
     assert time.monotonic() - before < 2.0

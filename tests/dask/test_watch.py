@@ -11,8 +11,9 @@ from distributed import Client
 from distributed.core import Status
 from tests.dask.scenes import COLUMNS, make_fleet, spread
 
-from boostr.dask import DaskBoostR, _shards, _watch
-from boostr.dask._watch import watch_workers
+from boostr.dask import DaskBoostR, _shards
+from boostr.dask import _cluster as _watch
+from boostr.dask._cluster import watch_workers
 from boostr.exceptions import ClusterLostError
 
 

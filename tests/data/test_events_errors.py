@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from boostr.data import RecurrentEvents
-from boostr.data._checks import check_inside
+from boostr.data.events.assemble import check_inside
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 IDS = ["W1", "W2"]

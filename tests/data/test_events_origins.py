@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import train_test_split
 
 from boostr.data import RecurrentEvents
-from boostr.data._clip import clip, read_times
-from boostr.data._origins import as_moments, counts_from_elsewhere, name_origin
+from boostr.data.clip import clip, read_times
+from boostr.data.times import as_moments, counts_from_elsewhere, name_origin
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 ENTRIES = np.array(["2024-01-03", "2024-01-01", "2024-02-01T12"], "datetime64[us]")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr.data import RecurrentEvents
-from boostr.data._flat import inside_windows
+from boostr.data.flat import inside_windows
 
 instants = st.integers(0, 40).map(lambda k: k / 4)
 backends = st.sampled_from(["pandas", "polars"])
@@ -180,7 +180,7 @@ def test_no_windows_hold_no_times():
 
 
 def test_without_pandas_tables_are_made_with_polars(monkeypatch):
-    monkeypatch.setattr("boostr.data._frames.find_spec", lambda name: None)
+    monkeypatch.setattr("boostr.data.events.frames.find_spec", lambda name: None)
     y = RecurrentEvents.from_lists([[]], end=1.0)
     assert isinstance(y.to_long(), pl.DataFrame)
 

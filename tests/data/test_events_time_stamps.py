@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr.data import RecurrentEvents
-from boostr.data._times import name_length
+from boostr.data.times import name_length
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 STAMPS = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
-from boostr.data._clip import clip
-from boostr.data._exposure import Exposure
+from boostr.data.clip import clip
+from boostr.data.events.exposure import Exposure
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, SensorTypeError
 
 IDS = ["P1", "P2", "P3"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from boostr.data import RecurrentEvents
-from boostr.data._fingerprint import _MOST, Fingerprint
+from boostr.data.events.fingerprint import _MOST, Fingerprint
 
 
 def draw(n, seed=0, ids=None):

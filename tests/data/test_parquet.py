@@ -13,7 +13,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from boostr import RecurrentEvents  # noqa: E402
-from boostr.data._parquet import read_ranges  # noqa: E402
+from boostr.data.parquet.footers import read_ranges  # noqa: E402
 from boostr.exceptions import InvalidParameterError  # noqa: E402
 
 N = 60

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.data.scan_scenes import scan, table, whole, write
 
 from boostr.data import RecurrentEvents, check_target
-from boostr.data._scan_rows import map_ahead
+from boostr.data.parquet.rows import map_ahead
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 pa = pytest.importorskip("pyarrow")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.data.scan_scenes import scan, table, whole, write
 
-from boostr.data._scan_files import open_files
+from boostr.data.parquet.files import open_files
 from boostr.exceptions import InvalidParameterError
 
 pa = pytest.importorskip("pyarrow")
@@ -17,7 +17,7 @@ def test_row_groups_without_statistics_are_read_in_the_order_given(tmp_path, mon
     half = len(frame) // 2
     write(frame.iloc[:half], tmp_path / "z.parquet", write_statistics=False)
     write(frame.iloc[half:], tmp_path / "a.parquet", write_statistics=False)
-    monkeypatch.setattr("boostr.data._scan_rows.sort_files", None)  # no sort is needed
+    monkeypatch.setattr("boostr.data.parquet.rows.sort_files", None)  # no sort is needed
     y = scan([tmp_path / "z.parquet", tmp_path / "a.parquet"])
     assert y.collect().equals(whole(frame))
 

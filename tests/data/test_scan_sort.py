@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from tests.data.scan_scenes import scan, table, whole, write
 
-from boostr.data._scan_sort import _sort_errors
+from boostr.data.parquet.rows import _sort_errors
 from boostr.exceptions import InvalidParameterError
 
 duckdb = pytest.importorskip("duckdb")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._scan_pairs import put_in_step, read_in_step
-from boostr.data._sensor_checks import match_ids
+from boostr.data.parquet.pairs import put_in_step, read_in_step
+from boostr.data.sensors.checks import match_ids
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 pa = pytest.importorskip("pyarrow")
@@ -230,7 +230,7 @@ def both(tmp_path):
 @pytest.mark.parametrize("in_memory", ["neither", "events", "sensors"])
 def test_events_and_sensors_come_in_step(both, monkeypatch, in_memory, n_threads):
     y, Z, events, sensors = both
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 9)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 9)
     events = y if in_memory == "events" else events
     sensors = Z if in_memory == "sensors" else sensors
     pairs = list(read_in_step(events, put_in_step(events, sensors), n_threads))

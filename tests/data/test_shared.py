@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr import RecurrentEvents, Trajectories
-from boostr.data._clip import clip_sensors
+from boostr.data.clip import clip_sensors
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SeasonWarning
 
 DAY = np.timedelta64(1, "D")

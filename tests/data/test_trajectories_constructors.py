@@ -127,7 +127,7 @@ def test_a_text_column_without_any_value_has_no_categories(table):
 
 def test_many_texts_are_read_in_slices(table, monkeypatch):
     whole = read(table)
-    monkeypatch.setattr("boostr.data._path_read.SLICE", 2)
+    monkeypatch.setattr("boostr.data.sensors.read.SLICE", 2)
     assert read(table).equals(whole)
 
 
@@ -307,10 +307,10 @@ def test_without_polars_parquet_is_read_with_pyarrow(table, tmp_path, monkeypatc
         "pyarrow": types.SimpleNamespace(ArrowException=OSError),
     }
     monkeypatch.setattr(
-        "boostr.data._path_source.require", lambda module, **_: modules[module]
+        "boostr.data.parquet.source.require", lambda module, **_: modules[module]
     )
     monkeypatch.setattr(
-        "boostr.data._path_source.find_spec", lambda name: name == "pyarrow" or None
+        "boostr.data.parquet.source.find_spec", lambda name: name == "pyarrow" or None
     )
     table.write_parquet(tmp_path / "sensors.parquet")
     assert read(tmp_path).equals(read(table))

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from boostr._validation import check_ids_match, first_few
+from boostr._checks.numbers import check_ids_match, first_few
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidFeaturesError
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 
 from boostr import MeanCumulativeFunction, RecurrentEvents
-from boostr._validation import check_ids_match
+from boostr._checks.numbers import check_ids_match
 from boostr.datasets import Dataset, load_bladder, load_cgd, load_valve_seats
 from boostr.estimators._features import FeatureEncoder
 from boostr.exceptions import InvalidParameterError, MissingDependencyError

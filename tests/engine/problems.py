@@ -6,15 +6,15 @@ import numpy as np
 from tests.engine.histories import FAMILIES, make_events
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
-from boostr._engine.booster import Booster, BoostingParams
-from boostr._engine.cohort import LocalCohort
+from boostr._engine.boosting import Booster, BoostingParams
 from boostr._engine.selection import Task
-from boostr._engine.suffstats import (
+from boostr._engine.statistics import (
     SufficientStats,
     compute_suffstats,
     pseudo_individual,
     put_on_clock,
 )
+from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import GrowthParams, LeafProblem
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr.basis import CalendarClock

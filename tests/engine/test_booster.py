@@ -7,7 +7,7 @@ from tests.engine.histories import FAMILIES
 from tests.engine.problems import Problem, make_problem
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.suffstats import SufficientStats
+from boostr._engine.statistics import SufficientStats
 from boostr._engine.tree import LeafProblem
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.solve import FULL, GROUPED
@@ -194,7 +194,7 @@ def test_a_share_of_columns_is_used_by_each_tree(rng):
 def test_small_data_may_run_on_threads_without_a_difference(rng, monkeypatch):
     problem = make_problem(rng, 60)
     serial = boost(problem, 5).trainees.theta
-    monkeypatch.setattr("boostr._engine.trainees._PARALLEL_FROM", 1)
+    monkeypatch.setattr("boostr._engine.boosting._PARALLEL_FROM", 1)
     monkeypatch.setattr("boostr._engine.tree._source._PARALLEL_FROM", 1)
     assert np.array_equal(boost(problem, 5, n_threads=2).trainees.theta, serial)
 

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from tests.engine.problems import make_problem
 
-from boostr._engine.checkpoint import TreeLog
-from boostr._engine.selection import draw_folds, grow, validate
+from boostr._engine.selection import TreeLog, draw_folds, grow, validate
 from boostr._engine.tree import GrowthParams
 from boostr.exceptions import InvalidParameterError
 

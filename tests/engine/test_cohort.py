@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.engine.problems import make_problem
 
-from boostr._engine.cohort import mark_individuals, sum_up
+from boostr._engine.training_set import mark_individuals, sum_up
 
 
 @pytest.fixture

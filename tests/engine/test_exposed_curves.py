@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr._engine.curves import MonotoneCurves
-from boostr._engine.exposed_curves import expose
+from boostr._engine.curves import MonotoneCurves, expose
 from boostr.basis import CalendarClock, PowerBasis
-from boostr.data._exposure import Exposure
+from boostr.data.events.exposure import Exposure
 
 TIMES = np.array([0.0, 0.5, 1.0, 2.5, 3.0, 7.0, 50.0])
 

@@ -12,7 +12,7 @@ from tests.basis.test_sensors import (
     path_of,
 )
 
-from boostr._engine.path_curves import PathCurves
+from boostr._engine.sensor_curves import PathCurves
 from boostr.basis import PowerBasis, SensorBasis
 
 HORIZON = 10.0

@@ -15,7 +15,7 @@ from boostr._engine.penalty import (
     sensor_problem,
     time_problem,
 )
-from boostr._engine.suffstats import SufficientStats, compute_suffstats, pseudo_individual
+from boostr._engine.statistics import SufficientStats, compute_suffstats, pseudo_individual
 from boostr._kernels.group_lasso import observe, price_factor
 from boostr._kernels.solve import GROUPED
 

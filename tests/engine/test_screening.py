@@ -9,7 +9,6 @@ from tests.engine.problems import boosting
 from tests.engine.test_penalty import Case
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.cohort import LocalCohort, add_shuffled
 from boostr._engine.penalty import sensor_problem
 from boostr._engine.screening import (
     _FEW_CATEGORIES,
@@ -24,7 +23,8 @@ from boostr._engine.screening import (
     screen_features,
 )
 from boostr._engine.selection import Task, compare_runs, draw_folds, validate
-from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
+from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
+from boostr._engine.training_set import LocalCohort, add_shuffled
 from boostr._engine.tree import GrowthParams, LeafProblem
 from boostr._kernels.solve import SINGLE
 from boostr.basis import OperationalClock, SensorBasis

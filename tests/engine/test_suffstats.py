@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import AWKWARD, FAMILIES, clocked, histories
 
-from boostr._engine.suffstats import (
+from boostr._engine.statistics import (
     SufficientStats,
     compute_suffstats,
     pseudo_individual,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.engine.problems import make_problem
 
-from boostr._engine.trainees import LocalTrainees, draw_individuals
+from boostr._engine.boosting import LocalTrainees, draw_individuals
 
 POSITIONS = np.arange(20_000)
 

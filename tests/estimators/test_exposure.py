@@ -11,7 +11,7 @@ from tests import oracles
 
 import boostr
 from boostr import BoostR, RecurrentEvents, Trajectories
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr.basis import CalendarClock, PowerBasis, SensorBasis, SplineBasis, StepBasis
 from boostr.exceptions import (
     InvalidEventsError,

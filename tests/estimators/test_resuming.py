@@ -11,7 +11,7 @@ from boostr import BoostR, load
 from boostr.basis import PowerBasis
 from boostr.estimators._progress import Progress
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
-from boostr.io import _checkpoint as checkpoint_module
+from boostr.io import checkpoint as checkpoint_module
 
 VALIDATED = SMALL | {
     "n_folds": 2,
@@ -80,7 +80,7 @@ def test_a_stopped_training_ends_with_the_same_model(scene, path, monkeypatch, k
 def test_a_finished_training_grows_nothing(scene, path, monkeypatch):
     whole = scene.fit(VALIDATED, checkpoint=path)
     content = path.read_bytes()
-    monkeypatch.setattr("boostr._engine.booster.grow_tree", None)
+    monkeypatch.setattr("boostr._engine.boosting.grow_tree", None)
     same(scene.fit(VALIDATED, checkpoint=path), whole)
     assert path.read_bytes() == content
 
@@ -208,7 +208,7 @@ def test_two_trainings_at_once_are_refused(scene, path, monkeypatch):
 
 HOLDER = """
 import sys, time
-from boostr.io._checkpoint import CheckpointFile
+from boostr.io.checkpoint import CheckpointFile
 
 file = CheckpointFile(sys.argv[1], {})
 print("held", flush=True)
@@ -271,7 +271,7 @@ def test_without_locks_two_trainings_are_found_by_their_rounds(
 CHILD = """
 import os, signal, sys
 from boostr.estimators._progress import Progress
-from boostr.io import _checkpoint
+from boostr.io import checkpoint as _checkpoint
 from tests.estimators.test_resuming import VALIDATED
 from tests.io.scenes import Scene
 

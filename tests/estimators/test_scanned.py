@@ -90,7 +90,7 @@ def assert_same_model(one, other, X, **options):
 )
 def test_a_fit_to_files_is_the_fit_in_memory(machines, monkeypatch, options):
     X, y, folder = machines
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 70)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 70)
     here = BoostR(**(SETTINGS | options)).fit(X, y)
     there = BoostR(**(SETTINGS | options)).fit(X, scan(folder))
     assert_same_model(here, there, X)
@@ -103,7 +103,8 @@ def test_the_plainest_of_the_threading_layers_is_enough(machines):
     script = f"""
 import numpy as np
 from boostr import BoostR
-from boostr.data import RecurrentEvents, _scan_rows
+from boostr.data import RecurrentEvents
+from boostr.data.parquet import rows as _scan_rows
 _scan_rows._MOST_ROWS = 20
 y = RecurrentEvents.scan_parquet({str(folder)!r}, id="id", time="time", event="event")
 BoostR(n_estimators=1, validation=None, n_jobs=2).fit(np.zeros((len(y), 1)), y)
@@ -120,7 +121,7 @@ BoostR(n_estimators=1, validation=None, n_jobs=2).fit(np.zeros((len(y), 1)), y)
 
 def test_kernels_run_on_as_many_threads_as_asked_for(machines, monkeypatch):
     X, _, folder = machines
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 40)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 40)
     numbers = []
     compute = _statistics.Plan.compute
 
@@ -140,7 +141,7 @@ def test_weights_leave_out_and_count_the_same_individuals(machines, monkeypatch)
     X, y, folder = machines
     weights = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
     weights[20:60] = 0.0  # whole chunks of nobody
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 40)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 40)
     here = BoostR(**SETTINGS).fit(X, y, sample_weight=weights)
     there = BoostR(**SETTINGS).fit(X, scan(folder), sample_weight=weights)
     assert_same_model(here, there, X)
@@ -197,7 +198,7 @@ def test_sensors_in_files_give_the_model_of_those_in_memory(
 ):
     data, folder = fleet
     events, samples = scan_fleet(folder)
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 3000)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 3000)
     if in_memory == "panel":
         model = BoostR(**SENSOR_SETTINGS).fit(Panel(data.X, data.Z), events)
     else:
@@ -218,7 +219,7 @@ def test_those_who_stand_for_all_are_the_same_ones(fleet, monkeypatch, bound):
         else:
             monkeypatch.setattr(room, "EVENTS", len(data.y.times) // 3)
             monkeypatch.setattr(room, "VALUES", data.Z.values.size // 5)
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 2000)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 2000)
     here = BoostR(**SENSOR_SETTINGS).fit(data.X, data.y, data.Z)
     there = BoostR(**SENSOR_SETTINGS).fit(data.X, *scan_fleet(folder))
     assert_same_model(here, there, data.X, Z=data.Z, hold_last=True)
@@ -228,7 +229,7 @@ def test_sensors_of_three_times_as_many_files_need_little_more_memory(
     fleet, monkeypatch, tmp_path
 ):
     data, _ = fleet
-    monkeypatch.setattr("boostr.data._scan_rows._MOST_ROWS", 1500)
+    monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 1500)
     monkeypatch.setattr(_scanned, "VALUES", 3000)
     peaks = []
     for n_copies in (1, 3):

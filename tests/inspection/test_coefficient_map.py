@@ -113,7 +113,7 @@ def test_unknown_sensors_are_named_with_those_that_there_are(model):
 
 
 def test_long_lists_of_names_are_cut(model, monkeypatch):
-    monkeypatch.setattr("boostr.inspection._model._N_LISTED", 2)
+    monkeypatch.setattr("boostr.inspection.model._N_LISTED", 2)
     with pytest.raises(InvalidParameterError, match=r"'x0', 'x1', …"):
         coefficient_map(model, "depth", 1)
 

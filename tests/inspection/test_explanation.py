@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import Explanation
-from boostr.inspection._sentence import write_sentence
+from boostr.inspection._explanation import write_sentence
 
 
 def make_explanation(**changes):

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._times import check_grid
+from boostr.inspection.model import check_grid
 
 USUAL = np.array([50.0, 100.0])
 

@@ -9,7 +9,7 @@ from boostr import BoostR
 from boostr.exceptions import UnusedInputWarning
 from boostr.inspection import partial_dependence, sensor_effect
 from boostr.inspection._importance import _leave_out
-from boostr.inspection._model import find_sensor, unused_features, unused_sensors
+from boostr.inspection.model import find_sensor, unused_features, unused_sensors
 from boostr.simulate import dataset_a, wells
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from boostr import BoostR, backtest, io
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_output, write_atomically
+from boostr.io.files import check_output, write_atomically
 from boostr.tuning import BoostRSearch
 
 posix = pytest.mark.skipif(os.name != "posix", reason="devices, pipes and links of Unix")

@@ -8,7 +8,7 @@ from tests.oracles_model_file import read_arrays, read_file, write_arrays, write
 
 from boostr import io
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
-from boostr.io._model import MODELS
+from boostr.io.model import MODELS
 
 TREES = "ensemble_.trees."
 LAW = "forecast_law_."

@@ -16,7 +16,7 @@ import boostr
 from boostr import BoostR, inspection, io, simulate
 from boostr.basis import PowerBasis
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
-from boostr.io import _model as model_module
+from boostr.io import model as model_module
 from boostr.io._container import HEAD_SIZE
 
 TIMES = [0.0, 1.5, 30.0, 60.0, 200.0, 1e5]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from boostr.io._model import MODELS
-from boostr.io._values import CLASSES
+from boostr.io.model import MODELS
+from boostr.io.values import CLASSES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model-file.md").read_text()
 

@@ -8,7 +8,7 @@ from tests.io.scenes import assert_same
 
 from boostr.basis import PowerBasis, StepBasis
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
-from boostr.io._values import Reader, Writer, digest
+from boostr.io.values import Reader, Writer, digest
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 SCALARS = (

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 
 from boostr._kernels.apply import (
+    Nodes,
     add_tree,
     add_tree_parallel,
     find_leaves,
@@ -13,7 +14,6 @@ from boostr._kernels.apply import (
     sum_leaves,
     sum_leaves_parallel,
 )
-from boostr._kernels.nodes import Nodes
 
 MISSING = 255
 N_FEATURES = 3

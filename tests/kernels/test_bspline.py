@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.bspline import SensorAtoms, evaluate_atoms, find_atoms
+from boostr._kernels.atoms import SensorAtoms, evaluate_atoms, find_atoms
 
 LOW, HIGH = -1.0, 3.0
 orders = pytest.mark.parametrize("order", [1, 2, 3, 4])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from tests import oracles_forecasts
 
-from boostr._kernels.count_intervals import grow_intervals, score_counts
+from boostr._kernels.counts import grow_intervals, score_counts
 
 means = st.floats(0.01, 20.0)
 dispersions = st.sampled_from([0.0, 0.1, 0.7, 1.0, 3.0])

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles_forecasts
 from tests.engine.histories import AWKWARD, clocked, histories
 
-from boostr._kernels.frailty import follow_frailties
+from boostr._kernels.counts import follow_frailties
 
 VARIANCE = 0.7
 

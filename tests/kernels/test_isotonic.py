@@ -5,7 +5,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.isotonic import project_monotone
+from boostr._kernels.rates import project_monotone
 
 curves = arrays(
     np.float64,

@@ -4,7 +4,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.link import bend_rate, bend_rates
+from boostr._kernels.rates import bend_rate, bend_rates
 
 rates = st.floats(-1e6, 1e6)
 floors = st.floats(1e-6, 1e3)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from tests import oracles
 
-from boostr._kernels.partition import partition_members, partition_members_parallel
+from boostr._kernels.binning import partition_members, partition_members_parallel
 
 
 def make_node(rng, n):

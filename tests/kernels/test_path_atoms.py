@@ -2,8 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 
-from boostr._kernels.bspline import SensorAtoms
-from boostr._kernels.path_atoms import accumulate_atoms
+from boostr._kernels.atoms import SensorAtoms, accumulate_atoms
 
 KNOTS = np.array([0.0, 0.0, 0.4, 1.0, 1.0])  # of broken lines: three atoms
 

@@ -11,7 +11,7 @@ from boostr._kernels.path_memory import (
     running_max,
     running_mean,
 )
-from boostr._kernels.runs import Runs
+from boostr._kernels.segments import Runs
 
 COUNTS = [9, 0, 1, 14]
 OFFSETS = np.concatenate([[0], np.cumsum(COUNTS)])

@@ -16,7 +16,7 @@ from boostr._kernels.paths import (
     refine_after,
     unite_times,
 )
-from boostr._kernels.runs import Runs
+from boostr._kernels.segments import Runs
 
 NAN = np.nan
 

@@ -6,11 +6,10 @@ from numpy.testing import assert_allclose
 from tests import oracles_shap
 from tests.kernels.test_apply import MISSING, make_bins, make_trees
 
-from boostr._kernels.apply import sum_leaves
+from boostr._kernels.apply import Nodes, sum_leaves
 from boostr._kernels.leaf_paths import average_leaves
-from boostr._kernels.nodes import Nodes
 from boostr._kernels.shap import share_out, share_out_parallel
-from boostr.inspection._shap import make_rules
+from boostr.inspection._explain import make_rules
 
 
 def draw_counts(rng, nodes, roots):

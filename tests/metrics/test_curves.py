@@ -8,7 +8,6 @@ from tests.engine.histories import AWKWARD, histories
 from tests.metrics.scenes import make_events
 
 from boostr import simulate
-from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics import (
@@ -17,6 +16,7 @@ from boostr.metrics import (
     observed_l2,
     skill_score,
 )
+from boostr.nonparametric import MeanCumulativeFunction
 
 GRID = np.array([0.0, 1.0, 2.5, 4.0, 7.0, 10.0])
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from boostr.baselines import MeanCumulativeFunction
 from boostr.data import RecurrentEvents
+from boostr.nonparametric import MeanCumulativeFunction
 from boostr.plotting import plot_mcf
 
 pytestmark = pytest.mark.plot

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr.baselines import mcf_difference
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_cgd
+from boostr.nonparametric import mcf_difference
 from boostr.plotting import plot_mcf_difference
 
 pytestmark = pytest.mark.plot

@@ -11,7 +11,7 @@ from boostr import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import LeafCounts, leaf_counts, tree_partition
 from boostr.plotting import plot_leaf_counts, plot_partition
-from boostr.plotting._panels import spread
+from boostr.plotting.style import spread
 from boostr.simulate import dataset_a
 
 pytestmark = pytest.mark.plot

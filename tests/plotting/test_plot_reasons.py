@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import Explanation
 from boostr.plotting import plot_beeswarm, plot_reason_bars, plot_waterfall
-from boostr.plotting._style import BLUE, GREY, VERMILION
+from boostr.plotting.style import BLUE, GREY, VERMILION
 
 pytestmark = pytest.mark.plot
 

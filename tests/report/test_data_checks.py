@@ -3,8 +3,7 @@ import pytest
 from tests.report.scenes import HOSTILE, fitted, fitted_plain, pumps
 
 from boostr import RecurrentEvents
-from boostr.report._data_checks import find_warnings
-from boostr.report._fleet import Fleet
+from boostr.report._fleet import Fleet, find_warnings
 
 
 def warnings_of(model, X, y, Z=None, horizon=20.0):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from boostr._categories import number_categories
+from boostr._checks.categories import number_categories
 from boostr.exceptions import InvalidFeaturesError
 
 MISSING = [None, np.nan, pd.NA, pd.NaT]

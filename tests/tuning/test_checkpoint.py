@@ -10,7 +10,7 @@ from boostr import BoostR, BoostRSearch, simulate
 from boostr.exceptions import InvalidParameterError
 from boostr.metrics import concordance_scorer
 from boostr.tuning import _search as search_module
-from boostr.tuning._fingerprint import digest
+from boostr.tuning._checkpoint import digest
 
 BASE = BoostR(n_estimators=4, validation=None, learning_rate=0.3, n_origins=0)
 SPACE = {"gamma2": (0.1, 9.0, "log"), "learning_rate": (0.1, 0.5)}

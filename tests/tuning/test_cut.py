@@ -7,7 +7,7 @@ from tests.tuning.scenes import describe, gappy, join
 from boostr import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError, TargetTypeError
 from boostr.tuning import cut_at
-from boostr.tuning._cut import clip_sensors
+from boostr.tuning._splits import clip_sensors
 
 PAIR = RecurrentEvents.from_lists([[3.0, 8.5], [1.0]], end=[10.0, 4.0], ids=["a", "b"])
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning import max_pro_criterion, max_pro_design
-from boostr.tuning._design import _find_best_swap, _nearness
+from boostr.tuning._space import _find_best_swap, _nearness
 
 
 def naive_criterion(design):

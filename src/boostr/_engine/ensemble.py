@@ -10,11 +10,10 @@ import numpy as np
 
 from boostr._engine.binning import BinMapper
 from boostr._engine.curves import REACH, MonotoneCurves, PositiveCurves
-from boostr._engine.path_curves import PathCurves
-from boostr._engine.suffstats import put_paths_on_clock
+from boostr._engine.sensor_curves import PathCurves
+from boostr._engine.statistics import put_paths_on_clock
 from boostr._engine.tree import Tree, pack_trees
-from boostr._kernels.apply import sum_leaves, sum_leaves_parallel
-from boostr._kernels.nodes import Nodes
+from boostr._kernels.apply import Nodes, sum_leaves, sum_leaves_parallel
 from boostr._typing import FloatArray, IndexArray
 from boostr.basis import Clock, FittedBasis, FittedSensorBasis
 from boostr.data import Trajectories

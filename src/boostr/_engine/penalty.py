@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from boostr._engine.suffstats import SufficientStats, pseudo_individual
+from boostr._engine.statistics import SufficientStats, pseudo_individual
 from boostr._engine.tree import LeafProblem
 from boostr._kernels.group_lasso import Groups
 from boostr._typing import FloatArray, IndexArray

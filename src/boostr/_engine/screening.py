@@ -16,7 +16,6 @@ from itertools import pairwise
 import numpy as np
 
 from boostr._engine.binning import FeatureLayout
-from boostr._engine.cohort import Cohort, Rows, sum_up
 from boostr._engine.ensemble import gain_importance
 from boostr._engine.penalty import reprice
 from boostr._engine.selection import (
@@ -26,7 +25,8 @@ from boostr._engine.selection import (
     compare_runs,
     validate,
 )
-from boostr._engine.suffstats import SufficientStats
+from boostr._engine.statistics import SufficientStats
+from boostr._engine.training_set import Cohort, Rows, sum_up
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray, IndexArray
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import scipy  # its parts load when they are used, which keeps `import boostr` light
+import scipy
 
-from boostr._engine.booster import Booster, BoostingParams
-from boostr._engine.checkpoint import TreeLog
-from boostr._engine.cohort import Cohort, Rows, sum_up
+from boostr._engine.boosting import Booster, BoostingParams
 from boostr._engine.ensemble import Member
-from boostr._engine.suffstats import SufficientStats
+from boostr._engine.statistics import SufficientStats
+from boostr._engine.training_set import Cohort, Rows, sum_up
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
     "Columns",
     "Report",
+    "Round",
     "Task",
+    "TreeLog",
     "ValidatedRun",
     "compare_runs",
     "draw_folds",
@@ -30,6 +31,30 @@ __all__ = [
     "validate",
     "weigh_runs",
 ]
+
+Round = tuple[Tree, ...]  # one tree of every model that grows in step
+
+
+class TreeLog:
+    """Known rounds of a training that was stopped, or of a smaller model, and new ones.
+
+    Training is a fixed sequence of rounds: the same data and settings ask for the same
+    trees in the same order. Known trees are added one by one as if they had just been
+    grown; coefficients, losses and choices follow with the same bits.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[Round] = (),
+        keep: Callable[[Round], None] = lambda trees: None,
+    ) -> None:
+        self._known = iter(known)
+        self.keep = keep
+
+    def recall(self) -> Round | None:
+        """Return the trees of the next round, or None where they have to be grown."""
+        return next(self._known, None)
+
 
 Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from boostr._engine.cohort import Rows
+from boostr._engine.boosting import draw_individuals
 from boostr._engine.ensemble import Member
 from boostr._engine.screening import (
     Screening,
@@ -27,8 +27,8 @@ from boostr._engine.selection import (
     validate,
     weigh_runs,
 )
-from boostr._engine.suffstats import SufficientStats
-from boostr._engine.trainees import draw_individuals
+from boostr._engine.statistics import SufficientStats
+from boostr._engine.training_set import Rows
 from boostr._engine.tree import GrowthParams
 from boostr._kernels.solve import GROUPED
 from boostr._typing import BoolArray, FloatArray, IndexArray

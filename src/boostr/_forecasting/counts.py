@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._kernels.count_intervals import grow_intervals, score_counts
+from boostr._kernels.counts import grow_intervals, score_counts
 from boostr._typing import BoolArray, FloatArray
 
 __all__ = ["Counts", "conformal_level"]

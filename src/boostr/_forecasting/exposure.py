@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._forecasting.frailty import FrailtyLaw, Histories, Pieces
-from boostr._kernels.frailty import follow_frailties
+from boostr._kernels.counts import follow_frailties
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
-from boostr.data._flat import offsets_of, owners_of
+from boostr.data.flat import offsets_of, owners_of
 
 __all__ = ["ExposedWindows", "cut_at_events", "measure_exposure", "multiply_exposure"]
 

@@ -20,9 +20,9 @@ import numpy as np
 from boostr._forecasting.frailty import Pieces, fit_variance, sum_by_owner
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis._clock import ROUNDING, fit_fall, pool_recent
+from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
-from boostr.data._flat import owners_of
+from boostr.data.flat import owners_of
 
 __all__ = ["Pace", "PacedClock", "fit_pace"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._kernels.nodes import Nodes
+from boostr._kernels.apply import Nodes
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["LeafPaths", "average_leaves", "end_of_tree", "longest_path", "trace_paths"]

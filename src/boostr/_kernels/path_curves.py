@@ -8,8 +8,8 @@ import numba
 import numpy as np
 
 from boostr._kernels._jit import kernel, parallel_kernel
-from boostr._kernels.bspline import SensorAtoms, find_atoms
-from boostr._kernels.link import bend_rate
+from boostr._kernels.atoms import SensorAtoms, find_atoms
+from boostr._kernels.rates import bend_rate
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["add_sensor_rates", "read_path_curves", "read_path_slopes"]

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._kernels.runs import Runs
+from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
 
 __all__ = ["count_within", "fading_sum", "running_max", "running_mean"]

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from boostr._kernels._jit import kernel, parallel_kernel
-from boostr._kernels.bspline import SensorAtoms, find_atoms
+from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
 __all__ = [

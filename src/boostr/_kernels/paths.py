@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._kernels.runs import Runs
+from boostr._kernels.segments import Runs
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 
 __all__ = [

@@ -23,8 +23,8 @@ import numba
 import numpy as np
 
 from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
-from boostr._kernels.nodes import Nodes
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
 from boostr._typing import FloatArray
-from boostr._validation import as_times, check_window_order, first_few, spread_times
 from boostr.data import RecurrentEvents
 from boostr.exceptions import (
     InvalidEventsError,

@@ -8,7 +8,7 @@ import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents
-from boostr.data._exposure import exposed_windows
+from boostr.data.events.exposure import exposed_windows
 from boostr.exceptions import InvalidEventsError
 
 __all__ = ["ExpandedRows", "TimeCells"]

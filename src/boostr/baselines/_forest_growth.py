@@ -11,12 +11,11 @@ import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.penalty import time_problem
-from boostr._engine.suffstats import compute_suffstats, put_on_clock
+from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree, grow_tree, pack_trees
-from boostr._kernels.apply import find_leaves
+from boostr._kernels.apply import Nodes, find_leaves
+from boostr._kernels.binning import partition_members
 from boostr._kernels.histogram import accumulate_histograms
-from boostr._kernels.nodes import Nodes
-from boostr._kernels.partition import partition_members
 from boostr._typing import AnyArray, BinArray, BoolArray, FloatArray, IndexArray
 from boostr.basis import CalendarClock, Clock, OperationalClock, PowerBasis
 from boostr.data import RecurrentEvents

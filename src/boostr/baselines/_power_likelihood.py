@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
-from boostr.data._exposure import exposed_windows
+from boostr.data.events.exposure import exposed_windows
 from boostr.exceptions import InvalidEventsError
 
 __all__ = ["Histories", "PowerFit", "exposures", "maximise"]

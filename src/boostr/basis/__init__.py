@@ -1,10 +1,10 @@
 """Functions of time that leaves combine linearly, and the clocks they are written in."""
 
-from boostr.basis._base import Basis, ClockedEvents, ClockedPaths, FittedBasis, Loss
-from boostr.basis._clock import CalendarClock, Clock, OperationalClock
 from boostr.basis._piecewise import PiecewiseBasis, SplineBasis, StepBasis
 from boostr.basis._power import PowerBasis
 from boostr.basis._sensors import FittedSensorBasis, Sensor, SensorBasis
+from boostr.basis.base import Basis, ClockedEvents, ClockedPaths, FittedBasis, Loss
+from boostr.basis.clock import CalendarClock, Clock, OperationalClock
 
 __all__ = [
     "Basis",

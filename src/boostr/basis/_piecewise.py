@@ -13,7 +13,7 @@ from boostr._kernels.moments import (
 )
 from boostr._kernels.solve import DIAGONAL, FULL
 from boostr._typing import FloatArray
-from boostr.basis._base import ClockedEvents, Loss
+from boostr.basis.base import ClockedEvents, Loss
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis", "check_count"]

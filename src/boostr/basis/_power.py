@@ -9,7 +9,7 @@ import numpy as np
 from boostr._kernels.moments import power_cumulative_moments, power_intensity_moments
 from boostr._kernels.solve import FULL, SINGLE
 from boostr._typing import FloatArray
-from boostr.basis._base import ClockedEvents, Loss
+from boostr.basis.base import ClockedEvents, Loss
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["PowerBasis"]

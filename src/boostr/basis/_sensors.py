@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from boostr._kernels.bspline import SensorAtoms, evaluate_atoms
+from boostr._checks.numbers import first_few
+from boostr._kernels.atoms import SensorAtoms, evaluate_atoms
 from boostr._kernels.path_moments import (
     BaselineValues,
     Histories,
@@ -18,8 +19,9 @@ from boostr._kernels.path_moments import (
 )
 from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
-from boostr._validation import first_few
-from boostr.basis._base import (
+from boostr.basis._piecewise import check_count
+from boostr.basis._power import PowerBasis
+from boostr.basis.base import (
     Basis,
     ClockedEvents,
     ClockedPaths,
@@ -28,9 +30,7 @@ from boostr.basis._base import (
     exposed_moments,
     require_paths,
 )
-from boostr.basis._exposure import Exposure, draw_exposure
-from boostr.basis._piecewise import check_count
-from boostr.basis._power import PowerBasis
+from boostr.basis.sensor_ranges import Exposure, draw_exposure
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["FittedSensorBasis", "Sensor", "SensorBasis"]

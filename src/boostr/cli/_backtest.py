@@ -21,11 +21,11 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
-from boostr.data._indexing import count_of
-from boostr.data._times import name_length
+from boostr.data.individuals import count_of
+from boostr.data.times import name_length
 from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_checkpoint
+from boostr.io.files import check_checkpoint
 from boostr.tuning import Backtest
 from boostr.tuning import backtest as run_backtest
 

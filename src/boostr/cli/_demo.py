@@ -16,7 +16,7 @@ from boostr.cli._forecast import look_ahead, show_forecast
 from boostr.cli._options import Json
 from boostr.cli._output import check_output, print_json, say, write_table
 from boostr.cli._tables import FleetFiles, read_fleet
-from boostr.data._times import name_length
+from boostr.data.times import name_length
 from boostr.estimators import BoostR
 from boostr.simulate import wells
 

@@ -15,13 +15,13 @@ from boostr.cli._forecast import look_ahead
 from boostr.cli._output import print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
 from boostr.data import Panel
-from boostr.data._fingerprint import tell_trained_on
+from boostr.data.events.fingerprint import tell_trained_on
 from boostr.estimators import BoostR
 from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance
-from boostr.metrics._scorer import predict_by, predict_observed
+from boostr.metrics.scorer import predict_by, predict_observed
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "evaluate"]

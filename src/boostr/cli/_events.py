@@ -27,7 +27,7 @@ from boostr.cli._matching import (
 from boostr.cli._moments import is_date, read_flags, read_moment, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents
-from boostr.data._times import INDIVIDUAL, name_unit
+from boostr.data.times import INDIVIDUAL, name_unit
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["ENTRY", "KEY", "Histories", "Reading", "read_events"]

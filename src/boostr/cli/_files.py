@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.numbers import first_few, repeats
 from boostr._optional import require
-from boostr._validation import first_few, repeats
 from boostr.cli._output import say
 from boostr.exceptions import InvalidParameterError
 

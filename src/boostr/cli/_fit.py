@@ -17,13 +17,13 @@ from boostr.cli import _options as options
 from boostr.cli._files import list_names
 from boostr.cli._output import check_output, print_json, print_table, say
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
-from boostr.data._indexing import count_of
+from boostr.data.individuals import count_of
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import SensorImportance, sensor_importance
-from boostr.inspection._model import unused_features, unused_sensors
-from boostr.io._atomic import check_checkpoint
-from boostr.plotting._style import name_rate
+from boostr.inspection.model import unused_features, unused_sensors
+from boostr.io.files import check_checkpoint
+from boostr.plotting.style import name_rate
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "fit", "make_model", "shows_progress"]

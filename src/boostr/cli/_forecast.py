@@ -21,8 +21,8 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
-from boostr.data._indexing import count_of
-from boostr.data._times import name_length, name_unit
+from boostr.data.individuals import count_of
+from boostr.data.times import name_length, name_unit
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io import load

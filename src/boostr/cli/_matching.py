@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from boostr._validation import first_few
+from boostr._checks.numbers import first_few
 from boostr.cli._files import TableFile, load_polars
 from boostr.cli._output import say
 from boostr.exceptions import BoostrError

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from boostr._validation import first_few
+from boostr._checks.numbers import first_few
 from boostr.cli._files import TableFile, load_polars
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 

@@ -16,7 +16,7 @@ import typer
 
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
-from boostr.io import _atomic
+from boostr.io import files as _atomic
 
 __all__ = [
     "as_records",

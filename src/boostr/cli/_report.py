@@ -12,7 +12,7 @@ from boostr.cli import _options as options
 from boostr.cli._backtest import read_backtest
 from boostr.cli._output import check_output, print_json, say
 from boostr.cli._tables import FleetFiles, Known, read_fleet
-from boostr.data._indexing import count_of
+from boostr.data.individuals import count_of
 from boostr.io import load
 from boostr.report import fleet_report
 

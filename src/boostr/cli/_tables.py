@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boostr._validation import first_few
+from boostr._checks.numbers import first_few
 from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
 from boostr.cli._files import TableFile, list_names, load_polars, open_table
 from boostr.cli._guess import guess_id, guess_sample_columns, guess_time
@@ -18,9 +18,8 @@ from boostr.cli._matching import as_keys, match_rows
 from boostr.cli._moments import is_date, read_moments
 from boostr.cli._output import say
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
-from boostr.data._histories import find_origin, had_costs, had_exposure
-from boostr.data._origins import counts_from_elsewhere, name_origin
-from boostr.data._times import INDIVIDUAL
+from boostr.data.events.fingerprint import find_origin, had_costs, had_exposure
+from boostr.data.times import INDIVIDUAL, counts_from_elsewhere, name_origin
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,

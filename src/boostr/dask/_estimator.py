@@ -14,18 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.cohort import Cohort, LocalCohort, sum_up
 from boostr._engine.training import Trained
+from boostr._engine.training_set import Cohort, LocalCohort, sum_up
 from boostr._typing import FloatArray
-from boostr.dask._compile import compile_once
+from boostr.dask._cluster import compile_once, find_client, watch_workers
+from boostr.dask._partition import Together, bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._predict import LazyPredictor
 from boostr.dask._shards import Recipe, build_cohort
-from boostr.dask._sketch import find_bins as find_summarized_bins
 from boostr.dask._survey import Survey, survey
-from boostr.dask._tasks import find_client
-from boostr.dask._together import Together, bring_together
-from boostr.dask._watch import watch_workers
+from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
 from boostr.estimators._finish import finish_fit
@@ -38,7 +36,7 @@ from boostr.estimators._settings import find_bins
 from boostr.estimators._statistics import Plan, plan_statistics
 from boostr.estimators._terms import TermJudge
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_checkpoint
+from boostr.io.files import check_checkpoint
 
 __all__ = ["DaskBoostR"]
 

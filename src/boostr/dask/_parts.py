@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, BoolArray, FloatArray
-from boostr._validation import first_few
-from boostr.dask._collections import FILE
-from boostr.dask._rows import RowRules, add_files, name_files
+from boostr.dask._rows import FILE, RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._beside import check_common
-from boostr.data._columns import as_frame, factor
-from boostr.data._times import INDIVIDUAL
+from boostr.data.columns import as_frame, factor
+from boostr.data.events.follow_up import check_common
+from boostr.data.times import INDIVIDUAL
 from boostr.exceptions import BoostrError, InvalidFeaturesError
 
 __all__ = [

@@ -1,24 +1,315 @@
-"""Checks of single rows on the workers that read them, before they are moved."""
+"""Tables in pieces, and checks of their rows on the workers that read them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import dask.dataframe as dd
+import fsspec
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from dask.delayed import delayed
 
+from boostr._checks.numbers import first_few
 from boostr._typing import BoolArray
-from boostr._validation import first_few
-from boostr.dask._collections import FILE
+from boostr.data.parquet.footers import file_errors, read_ranges
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,
     InvalidFeaturesError,
+    InvalidParameterError,
     InvalidSensorsError,
 )
 
-__all__ = ["RowRules", "add_files", "check_rows", "name_files"]
+__all__ = [
+    "FILE",
+    "Interval",
+    "Piece",
+    "RowRules",
+    "Table",
+    "add_files",
+    "check_rows",
+    "name_files",
+    "open_table",
+    "read_piece",
+]
+
+FILE = "file of the row"  # column with the number of the Parquet file a row was read from
+_SUFFIXES = (".parquet", ".pq")
+_FIRST_PIECE = 32 << 20  # bytes of row groups that are read together
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Ids from ``low`` on and below ``high``; None means no limit."""
+
+    low: Any = None
+    high: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Rows that are read together, with their range of ids if it is known."""
+
+    n_bytes: int = 0  # 0 where it is unknown
+    low: Any = None  # the smallest id
+    high: Any = None  # the largest one
+    file: int = -1  # number of the Parquet file
+    groups: tuple[int, ...] = ()  # its row groups
+    delayed: Any = None  # or the partition of a Dask DataFrame
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the range of ids is known."""
+        return self.low is not None and self.high is not None
+
+    def meets(self, ids: Interval) -> bool:
+        """Return whether there may be rows with ids of an interval."""
+        if not self.is_known:
+            return True
+        is_above = ids.low is None or self.high >= ids.low
+        return bool(is_above and (ids.high is None or self.low < ids.high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A long table in pieces; ``meta`` has its columns and no rows.
+
+    If it is of Parquet ``files``, its rows carry the number of their file in column
+    `FILE`.
+    """
+
+    meta: Any
+    id: str
+    pieces: tuple[Piece, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, without the id."""
+        return [name for name in self.meta.columns if name not in {self.id, FILE}]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all rows in memory; 0 if unknown."""
+        return sum(piece.n_bytes for piece in self.pieces)
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return the table with the id and some of the other columns."""
+        extra = [FILE] if self.files else []
+        meta = self.meta[[self.id, *names, *extra]]
+        if self.files:
+            return replace(self, meta=meta)
+        chosen = [self.id, *names]
+        pieces = tuple(
+            replace(piece, delayed=delayed(_choose)(piece.delayed, chosen))
+            for piece in self.pieces
+        )
+        return replace(self, meta=meta, pieces=pieces)
+
+    def read(self, piece: Piece, ids: Interval | None = None) -> Any:
+        """Return a task that reads one piece, all rows or those of some ids."""
+        if self.files:
+            url = self.files[piece.file]
+            return delayed(read_piece)(url, piece, list(self.meta.columns), self.id, ids)
+        frame = piece.delayed
+        return frame if ids is None else delayed(_restrict)(frame, self.id, ids)
+
+
+def open_table(source: Any, id: str, name: str) -> Table:
+    """Return a Dask DataFrame or Parquet files as a table, without reading rows.
+
+    ``source`` may be a path, folder or pattern, or a list of these; ``id`` is a column or
+    the index; ``name`` is for messages.
+    """
+    if isinstance(source, dd.DataFrame):
+        return _open_frame(source, id, name)
+    if isinstance(source, str | Path):
+        source = [source]
+    if isinstance(source, list | tuple) and all(isinstance(s, str | Path) for s in source):
+        return _open_files(_find_files([str(path) for path in source], name), id, name)
+    raise InvalidParameterError(
+        f"`{name}` must be a Dask DataFrame or the path of Parquet files, but it is a "
+        f"{type(source).__name__}.\n\n"
+        "Hint: dask.dataframe.from_pandas(df, npartitions=8) spreads a table in memory; "
+        "for data that fit there, boostr.BoostR needs no cluster."
+    )
+
+
+def _check_id(columns: Sequence[Any], id: str, name: str) -> None:
+    if id not in columns:
+        raise InvalidParameterError(
+            f"`{name}` must have the id {id!r} as a column or as its index, but it has not."
+            f"\n\nHint: its columns are {', '.join(map(repr, columns))}."
+        )
+
+
+def _check_texts(columns: Sequence[Any], name: str) -> None:
+    strange = [column for column in columns if not isinstance(column, str)]
+    if strange:
+        raise InvalidParameterError(
+            f"Columns of `{name}` must have texts as names, but {len(strange)} have not "
+            f"({first_few(map(repr, strange))}).\n\nHint: df.rename(columns=str)."
+        )
+
+
+def _check_id_type(ids: Any, name: str) -> None:
+    """Refuse categorical ids, whose order may differ between pieces."""
+    dtype = ids.dtype
+    arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
+    is_coded = arrow is not None and pa.types.is_dictionary(arrow)
+    if is_coded or isinstance(dtype, pd.CategoricalDtype):
+        raise InvalidParameterError(
+            f"Ids must be numbers, texts or dates, but {ids.name!r} of `{name}` holds "
+            "categories.\n\n"
+            f"Hint: df.astype({{{ids.name!r}: str}}), in all tables."
+        )
+
+
+def _open_frame(frame: Any, id: str, name: str) -> Table:
+    _check_texts(frame.columns, name)
+    is_indexed = frame.index.name == id and id not in frame.columns
+    divisions = frame.divisions if is_indexed else (None,)
+    if is_indexed:
+        frame = frame.map_partitions(_index_to_column, meta=_index_to_column(frame._meta))
+    _check_id(list(frame.columns), id, name)
+    _check_id_type(frame._meta[id], name)
+    is_known = divisions[0] is not None
+    pieces = tuple(
+        Piece(
+            low=divisions[place] if is_known else None,
+            high=divisions[place + 1] if is_known else None,
+            delayed=part,
+        )
+        for place, part in enumerate(frame.to_delayed())
+    )
+    return Table(frame._meta, id, pieces)
+
+
+def _index_to_column(frame: Any) -> Any:
+    return frame.reset_index()
+
+
+def _choose(frame: Any, names: list[str]) -> Any:
+    return frame[names]
+
+
+def _restrict(frame: Any, id: str, ids: Interval) -> Any:
+    is_ours = frame[id].notna()
+    if ids.low is not None:
+        is_ours &= frame[id] >= ids.low
+    if ids.high is not None:
+        is_ours &= frame[id] < ids.high
+    return frame[is_ours.to_numpy(dtype=bool, na_value=False)]
+
+
+def _find_files(paths: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the Parquet files of the paths, in the order of the paths, then by name."""
+    found: list[str] = []
+    for path in paths:
+        system, root = fsspec.core.url_to_fs(path)
+        names = system.glob(root) if "*" in root else [root]
+        files = [file for one in names for file in sorted(system.find(one))]
+        files = [file for file in files if file.endswith(_SUFFIXES)]
+        is_local = "file" in system.protocol
+        found += files if is_local else [system.unstrip_protocol(file) for file in files]
+    if not found:
+        raise InvalidParameterError(
+            f"`{name}` must lead to Parquet files, but there is none at "
+            f"{first_few(map(repr, paths))}.\n\n"
+            "Hint: their names must end in .parquet or .pq; all workers must reach them."
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def _open_files(files: tuple[str, ...], id: str, name: str) -> Table:
+    pieces: list[Piece] = []
+    schema = None
+    for place, url in enumerate(files):
+        with file_errors(url), fsspec.open(url) as opened:
+            whole = pq.ParquetFile(opened)
+            own = whole.schema_arrow.remove_metadata()
+            schema = own if schema is None else schema
+            _check_same(own, schema, url, files[0])
+            _check_id(own.names, id, name)
+            pieces += _cut_file(whole, opened, place, id)
+    assert schema is not None  # noqa: S101 - there is a file
+    meta = _as_pandas(schema.empty_table(), 0)
+    _check_id_type(meta[id], name)
+    return Table(meta, id, tuple(pieces), files)
+
+
+def _check_same(own: Any, schema: Any, url: str, first: str) -> None:
+    if own.equals(schema):
+        return
+    differing = [field.name for field in schema if field.name not in own.names]
+    differing += [field.name for field in own if field.name not in schema.names]
+    differing += [
+        field.name
+        for field in own
+        if field.name in schema.names and field.type != schema.field(field.name).type
+    ]
+    if differing:
+        raise InvalidParameterError(
+            "All Parquet files of a table must have the same columns of the same types, "
+            f"but {url!r} differs from {first!r} in {first_few(differing)}.\n\n"
+            "Hint: write them again with one schema."
+        )
+
+
+def _cut_file(whole: Any, opened: Any, file: int, id: str) -> list[Piece]:
+    """Return the row groups of a file, joined until they are worth one read."""
+    pieces: list[Piece] = []
+    metadata = whole.metadata
+    # Columns are counted with their parts: its place among the columns may be another.
+    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    kind = whole.schema_arrow.field(id).type
+    ranges = read_ranges(opened, paths.index(id), kind, metadata.num_row_groups)
+    for group, (low, high) in enumerate(ranges):
+        entry = metadata.row_group(group)
+        last = pieces[-1] if pieces else None
+        if last is None or last.n_bytes + entry.total_byte_size > _FIRST_PIECE:
+            pieces.append(Piece(entry.total_byte_size, low, high, file, (group,)))
+            continue
+        is_known = last.is_known and low is not None
+        pieces[-1] = Piece(
+            last.n_bytes + entry.total_byte_size,
+            min(last.low, low) if is_known else None,
+            max(last.high, high) if is_known else None,
+            file,
+            (*last.groups, group),
+        )
+    return pieces
+
+
+def read_piece(
+    url: str, piece: Piece, names: Sequence[str], id: str, ids: Interval | None = None
+) -> Any:
+    """Read a run of row groups; each row carries the number of its file."""
+    chosen = [name for name in names if name != FILE]
+    with file_errors(url), fsspec.open(url) as opened:
+        table = pq.ParquetFile(opened).read_row_groups(
+            list(piece.groups), columns=chosen, use_threads=False
+        )
+    table = table.select(chosen)
+    for limit, keeps in ((ids and ids.low, pc.greater_equal), (ids and ids.high, pc.less)):
+        if limit is not None:
+            table = table.filter(keeps(table[id], limit))
+    return _as_pandas(table, piece.file)
+
+
+def _as_pandas(table: Any, file: int) -> Any:
+    """Return a pandas table of Arrow types, which missing values do not change."""
+    frame = table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
+    frame[FILE] = pd.Series(file, index=frame.index, dtype="int32")
+    return frame
+
 
 _KINDS: dict[str, type[BoostrError]] = {
     "sensors": InvalidSensorsError,

@@ -12,9 +12,8 @@ from distributed import Client, Future
 
 from boostr._engine.tree import Tree
 from boostr._typing import BoolArray, FloatArray, IndexArray
-from boostr.dask._hosts import Hosts
-from boostr.dask._shard import Answer, Order, Shard, SplitNode, View
-from boostr.dask._watch import MORE_MEMORY
+from boostr.dask._cluster import MORE_MEMORY
+from boostr.dask._shard import Answer, Hosts, Order, Shard, SplitNode, View
 from boostr.exceptions import ClusterLostError
 
 __all__ = ["Shards", "SharedTrainees"]

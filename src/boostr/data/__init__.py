@@ -1,13 +1,13 @@
 """Event histories and sensors, in memory or in Parquet files."""
 
-from boostr.data._events import RecurrentEvents
-from boostr.data._panel import Panel
-from boostr.data._risk import RiskTable
-from boostr.data._scan_events import ScannedEvents
-from boostr.data._scan_trajectories import ScannedTrajectories
-from boostr.data._shared import SharedSensors
-from boostr.data._target import check_target
-from boostr.data._trajectories import Trajectories
+from boostr.data.events.recurrent_events import RecurrentEvents
+from boostr.data.events.risk import RiskTable
+from boostr.data.panel import Panel
+from boostr.data.parquet.events import ScannedEvents
+from boostr.data.parquet.sensors import ScannedTrajectories
+from boostr.data.sensors.shared import SharedSensors
+from boostr.data.sensors.trajectories import Trajectories
+from boostr.data.target import check_target
 
 __all__ = [
     "Panel",

@@ -1,11 +1,129 @@
-"""One loader for each data set."""
+"""Small real data sets: one loader each."""
 
 from __future__ import annotations
 
-from boostr.datasets._dataset import Dataset
-from boostr.datasets._files import read_events, read_features
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["load_bladder", "load_cgd", "load_valve_seats"]
+import numpy as np
+from narwhals.dependencies import is_pandas_dataframe
+
+from boostr._typing import AnyArray
+from boostr.data import RecurrentEvents
+from boostr.data.events.frames import make_table
+
+if TYPE_CHECKING:
+    from boostr.data import RecurrentEvents, Trajectories
+
+__all__ = [
+    "Dataset",
+    "load_bladder",
+    "load_cgd",
+    "load_valve_seats",
+    "read_events",
+    "read_features",
+]
+
+Columns = dict[str, AnyArray | list[str]]
+
+
+def read_events(name: str, *, unit: str) -> RecurrentEvents:
+    """Read histories from a file of ids, times and events, sorted in this order.
+
+    Every id has one row that is no event, its end of follow-up.
+    """
+    columns = _read_columns(name)
+    owner, times, event = (np.asarray(values) for values in columns.values())
+    is_event = event == 1
+    ids = owner[~is_event]
+    offsets = np.append(0, np.searchsorted(owner[is_event], ids, side="right"))
+    y = RecurrentEvents.from_flat(times[is_event], offsets, end=times[~is_event], ids=ids)
+    return replace(y, id_name=next(iter(columns)), time_unit=unit)
+
+
+def read_features(name: str, *, backend: str | None) -> Any:
+    """Read features from a file whose first column is the id, sorted."""
+    columns = _read_columns(name)
+    id_name = next(iter(columns))
+    ids = columns.pop(id_name)
+    table = make_table(columns, backend)
+    if is_pandas_dataframe(table):
+        # The index lets estimators check that rows and histories belong together.
+        table.index = ids
+        table.index.name = id_name
+    return table
+
+
+def _read_columns(name: str) -> Columns:
+    text = files("boostr.datasets").joinpath("data", name).read_text(encoding="utf-8")
+    header, *rows = csv.reader(text.splitlines())
+    return {
+        column: _read_values(values)
+        for column, values in zip(header, zip(*rows, strict=True), strict=True)
+    }
+
+
+def _read_values(values: Sequence[str]) -> AnyArray | list[str]:
+    """Return whole numbers, numbers or text, the first of them that all values are."""
+    for kind in (np.int64, np.float64):
+        try:
+            return np.array(values).astype(kind)
+        except ValueError:
+            continue
+    return list(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Dataset:
+    """Event histories with their features, and where they come from.
+
+    Parameters
+    ----------
+    X : DataFrame or None
+        Static features, one row per individual in the order of `y`; of pandas, with the
+        ids as index, or of polars. None where there are none.
+    y : RecurrentEvents
+        The event histories.
+    Z : Trajectories, default=None
+        Dynamic features, where there are any.
+    feature_names : tuple of str
+        Names of the columns of `X`.
+    description : str
+        What was observed, in a few sentences.
+    source : str
+        Where the data come from, and under which terms they are distributed.
+
+    See Also
+    --------
+    load_valve_seats : Repairs of machines.
+    load_bladder : Recurrences of a disease under three treatments.
+    load_cgd : Infections under two treatments, with ten features.
+
+    Examples
+    --------
+    >>> from boostr.datasets import load_cgd
+    >>> data = load_cgd()
+    >>> data
+    Dataset(128 individuals, 76 events, follow-up 37477 days; 10 features)
+    >>> print(data.source)
+    R package survival 3.5-3, data set cgd; LGPL (>= 2)
+    """
+
+    X: Any
+    y: RecurrentEvents
+    Z: Trajectories | None = None
+    feature_names: tuple[str, ...]
+    description: str
+    source: str
+
+    def __repr__(self) -> str:
+        histories = repr(self.y).removeprefix("RecurrentEvents(").removesuffix(")")
+        n_features = len(self.feature_names)
+        count = f"{n_features} feature" + ("" if n_features == 1 else "s")
+        return f"Dataset({histories}; {count if n_features else 'no features'})"
 
 
 def load_valve_seats() -> Dataset:
@@ -22,8 +140,8 @@ def load_valve_seats() -> Dataset:
 
     See Also
     --------
-    boostr.baselines.MeanCumulativeFunction : The estimate that Nelson drew from them.
-    boostr.baselines.laplace_test : Whether replacements become more frequent with age.
+    boostr.nonparametric.MeanCumulativeFunction : The estimate that Nelson drew from them.
+    boostr.nonparametric.laplace_test : Whether replacements become more frequent with age.
 
     Notes
     -----
@@ -84,7 +202,7 @@ def load_bladder(*, backend: str | None = None) -> Dataset:
 
     See Also
     --------
-    boostr.baselines.compare_mcf : Test whether the treatments differ.
+    boostr.nonparametric.compare_mcf : Test whether the treatments differ.
 
     Notes
     -----
@@ -146,7 +264,7 @@ def load_cgd(*, backend: str | None = None) -> Dataset:
 
     See Also
     --------
-    boostr.baselines.mcf_difference : How many infections the treatment saves.
+    boostr.nonparametric.mcf_difference : How many infections the treatment saves.
 
     Notes
     -----

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from boostr._engine.cohort import LocalCohort
+from boostr._engine.training_set import LocalCohort
 from boostr._forecasting.exposure import ExposedWindows
 from boostr.basis import Basis
 from boostr.data import (
@@ -36,7 +36,7 @@ from boostr.estimators._sensors import SensorLayout, Sensors, split_panel
 from boostr.estimators._settings import find_bins
 from boostr.estimators._terms import TermJudge
 from boostr.estimators._training_data import TrainingData
-from boostr.io._atomic import check_checkpoint
+from boostr.io.files import check_checkpoint
 
 __all__ = ["BoostR"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from boostr._typing import FloatArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis._clock import PooledHistories
+from boostr.basis.clock import PooledHistories
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["leave_to_sensors"]

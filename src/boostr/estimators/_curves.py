@@ -12,18 +12,22 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostr._checks.numbers import check_ids_match, check_weights, first_few
+from boostr._checks.tables import match_columns
+from boostr._engine.curves import ExposedCurves, expose
 from boostr._engine.ensemble import Curves as PlainCurves
 from boostr._engine.ensemble import Ensemble
-from boostr._engine.exposed_curves import ExposedCurves, expose
-from boostr._tables.tables import match_columns
 from boostr._typing import FloatArray
-from boostr._validation import check_ids_match, check_weights, first_few
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
-from boostr.data._exposure import Exposure, exposed_windows
-from boostr.data._exposure_read import read_new_exposure
-from boostr.data._fingerprint import warn_if_trained_on
-from boostr.data._histories import check_histories, had_exposure, refuse_exposure
+from boostr.data.events.exposure import Exposure, exposed_windows
+from boostr.data.events.fingerprint import (
+    check_histories,
+    had_exposure,
+    refuse_exposure,
+    warn_if_trained_on,
+)
+from boostr.data.events.read_exposure import read_new_exposure
 from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._exposure import find_labels
 from boostr.estimators._features import FeatureEncoder, check_table

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._engine.suffstats import put_on_clock
+from boostr._checks.numbers import warn_user
+from boostr._engine.statistics import put_on_clock
 from boostr._typing import FloatArray
-from boostr._validation import warn_user
 from boostr.basis import CalendarClock
-from boostr.basis._exposure import draw_exposure
+from boostr.basis.sensor_ranges import draw_exposure
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._fingerprint import Fingerprint
+from boostr.data.events.fingerprint import Fingerprint
 from boostr.estimators._leverage import Leverage
 from boostr.estimators._magnitudes import Magnitudes
 from boostr.exceptions import DataWarning

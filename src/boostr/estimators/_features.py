@@ -10,15 +10,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from boostr._tables.columns import (
+from boostr._checks.numbers import first_few, is_missing
+from boostr._checks.tables import (
     KnownColumns,
+    check_table,
+    is_frame,
     sort_categories,
     to_codes,
+    to_matrix,
     warn_of_unseen,
 )
-from boostr._tables.tables import check_table, is_frame, to_matrix
 from boostr._typing import AnyArray, BoolArray, FloatArray
-from boostr._validation import first_few, is_missing
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 __all__ = [

@@ -10,7 +10,7 @@ from boostr._forecasting.frailty import Ahead, fit_law
 from boostr._typing import FloatArray
 from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data._clip import clip
+from boostr.data.clip import clip
 from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._frailty import (
     Seen,

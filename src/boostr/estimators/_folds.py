@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boostr._engine.exposed_curves import UnitCurves, expose
+from boostr._engine.curves import UnitCurves, expose
 from boostr._forecasting.pace import PacedClock
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
-from boostr.data._exposure import Exposure
+from boostr.data.events.exposure import Exposure
 
 if TYPE_CHECKING:
     from boostr.estimators._out_of_fold import OutOfFoldPredictor

@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from boostr._checks.numbers import first_few
 from boostr._forecasting.counts import conformal_level
 from boostr._typing import FloatArray
-from boostr._validation import first_few
 from boostr.data import RecurrentEvents
-from boostr.data._clip import read_times
+from boostr.data.clip import read_times
 from boostr.estimators._checks import check_spread
 from boostr.estimators._forecast_results import ForecastCalibration
 from boostr.exceptions import InvalidParameterError

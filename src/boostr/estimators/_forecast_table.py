@@ -8,11 +8,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, FloatArray
-from boostr._validation import first_few
 from boostr.data import Panel
-from boostr.data._frames import make_table
-from boostr.data._origins import as_moments, find_origins
+from boostr.data.events.frames import make_table
+from boostr.data.times import as_moments, find_origins
 from boostr.estimators._forecast_results import FleetForecast
 from boostr.estimators._outlook import Present
 from boostr.exceptions import InvalidParameterError

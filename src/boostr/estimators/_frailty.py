@@ -18,8 +18,8 @@ from boostr._forecasting.frailty import (
 from boostr._forecasting.pace import PacedClock, fit_pace
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._clip import clip, clip_sensors
-from boostr.data._flat import owners_of
+from boostr.data.clip import clip, clip_sensors
+from boostr.data.flat import owners_of
 from boostr.estimators._folds import Expect, FoldCurves
 from boostr.estimators._forecast_law import ForecastLaw
 from boostr.estimators._training_data import TrainingData

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._tables.tables import match_columns
+from boostr._checks.tables import match_columns
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.estimators._checks import check_length, check_times
@@ -28,7 +28,7 @@ from boostr.estimators._outlook import HistorySensors, Present, look_ahead
 from boostr.estimators._paths import draw_histories
 from boostr.estimators._sensors import Sensors, split_panel, spread_shared
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.inspection._model import find_unused_plan, warn_of_unused
+from boostr.inspection.model import find_unused_plan, warn_of_unused
 
 __all__ = ["FuturePredictor", "make_generator"]
 

@@ -23,8 +23,8 @@ from sklearn.utils import check_random_state
 from boostr._forecasting.exposure import ExposedWindows, cut_at_events, measure_exposure
 from boostr._forecasting.frailty import cut_windows, log_likelihood
 from boostr.data import RecurrentEvents, Trajectories, check_target
-from boostr.data._exposure import exposed_windows
-from boostr.data._flat import owners_of
+from boostr.data.events.exposure import exposed_windows
+from boostr.data.flat import owners_of
 from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import law_of
 from boostr.estimators._frailty import Costs, Seen, find_cell, sum_pieces

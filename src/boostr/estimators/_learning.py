@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from boostr._engine.cohort import Cohort
 from boostr._engine.selection import Report, Task
 from boostr._engine.training import JudgesTerms, Trained, train
+from boostr._engine.training_set import Cohort
 from boostr._engine.tree import LeafProblem
 from boostr.basis import FittedSensorBasis
 from boostr.estimators._resuming import EarlierTrees, open_log

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.numbers import first_few, warn_user
 from boostr._typing import AnyArray, FloatArray
-from boostr._validation import first_few, warn_user
 from boostr.data import RecurrentEvents
-from boostr.data._exposure import exposed_windows
+from boostr.data.events.exposure import exposed_windows
 from boostr.exceptions import DataWarning
 
 __all__ = ["Leverage"]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from boostr._engine.curves import expose
 from boostr._engine.ensemble import Ensemble
-from boostr._engine.exposed_curves import expose
 from boostr._typing import FloatArray
 from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data._exposure import exposed_windows
-from boostr.data._flat import owners_of
+from boostr.data.events.exposure import exposed_windows
+from boostr.data.flat import owners_of
 from boostr.estimators._training_data import TrainingData
 
 __all__ = ["fit_link"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray
-from boostr._validation import first_few
 from boostr.data import Panel, RecurrentEvents
-from boostr.data._origins import as_moments
+from boostr.data.times import as_moments
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["add_newcomers"]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boostr._checks.numbers import check_ids_match, first_few
 from boostr._engine.curves import REACH
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import Frailties, Histories
 from boostr._forecasting.waiting import find_times, needed_exposure
 from boostr._typing import AnyArray, FloatArray, PositionArray
-from boostr._validation import check_ids_match, first_few
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
-from boostr.data._clip import clip, clip_sensors, read_times
-from boostr.data._exposure import Exposure
-from boostr.data._exposure_read import read_new_exposure
-from boostr.data._histories import check_histories, had_exposure, refuse_exposure
-from boostr.data._origins import find_origins, name_origin
+from boostr.data.clip import clip, clip_sensors, read_times
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.fingerprint import check_histories, had_exposure, refuse_exposure
+from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.times import find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
 from boostr.estimators._exposure import find_labels
 from boostr.estimators._folds import Expect, FoldCurves

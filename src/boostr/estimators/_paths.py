@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boostr._checks.numbers import first_few
 from boostr._forecasting.counts import Counts
 from boostr._forecasting.frailty import Frailties
 from boostr._forecasting.waiting import find_times
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
-from boostr._validation import first_few
 from boostr.data import RecurrentEvents
-from boostr.data._flat import offsets_of
-from boostr.data._histories import had_costs
+from boostr.data.events.fingerprint import had_costs
+from boostr.data.flat import offsets_of
 from boostr.estimators._outlook import HistorySensors, Outlook, Present, call_sensors
 from boostr.estimators._progress import show_share
 

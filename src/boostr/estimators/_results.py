@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.cohort import Cohort
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
+from boostr._engine.training_set import Cohort
 from boostr.basis import FittedSensorBasis
 from boostr.estimators._statistics import Plan
 from boostr.estimators._training_data import TrainingData

@@ -10,14 +10,13 @@ from numbers import Integral
 from typing import Any
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.checkpoint import Round, TreeLog
-from boostr._engine.selection import Task
+from boostr._engine.selection import Round, Task, TreeLog
 from boostr.estimators._statistics import Plan
 from boostr.exceptions import InvalidParameterError
-from boostr.io._checkpoint import CheckpointFile
-from boostr.io._model import own_version
-from boostr.io._trees import PackedTrees
-from boostr.io._values import digest
+from boostr.io.checkpoint import CheckpointFile
+from boostr.io.model import own_version
+from boostr.io.trees import PackedTrees
+from boostr.io.values import digest
 
 __all__ = ["EarlierTrees", "open_log"]
 

@@ -20,7 +20,7 @@ from boostr._forecasting.pace import Pace, PacedClock
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data._clip import clip, clip_sensors
+from boostr.data.clip import clip, clip_sensors
 from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._forecast_law import Shock
 from boostr.estimators._frailty import Seen, count_after, sum_histories

@@ -14,17 +14,17 @@ from boostr._forecasting.frailty import FrailtyLaw
 from boostr._forecasting.pace import Pace, PacedClock
 from boostr.basis import FittedSensorBasis
 from boostr.data import RecurrentEvents
-from boostr.data._fingerprint import Fingerprint
-from boostr.data._frames import make_table
+from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.events.frames import make_table
 from boostr.estimators._features import FeatureEncoder
 from boostr.estimators._forecast_law import ForecastLaw, Shock
 from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
 from boostr.estimators._sensors import SensorLayout, Sensors
 from boostr.inspection import trees_frame
 from boostr.io import save
-from boostr.io._classes import CLOCK, check_reach
-from boostr.io._model import register_model
-from boostr.io._rules import (
+from boostr.io.classes import CLOCK, check_reach
+from boostr.io.model import register_model
+from boostr.io.rules import (
     CATEGORY,
     STAMP,
     TEXT,
@@ -38,8 +38,8 @@ from boostr.io._rules import (
     sequence,
     whole,
 )
-from boostr.io._trees import ENSEMBLE
-from boostr.io._values import digest, register
+from boostr.io.trees import ENSEMBLE
+from boostr.io.values import digest, register
 
 __all__ = ["Savable", "register_estimator"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.numbers import first_few, warn_user
 from boostr._typing import FloatArray
-from boostr._validation import first_few, warn_user
 from boostr.basis import FittedSensorBasis
 from boostr.data import (
     Panel,
@@ -20,7 +20,7 @@ from boostr.data import (
     SharedSensors,
     Trajectories,
 )
-from boostr.data._scan_pairs import put_in_step
+from boostr.data.parquet.pairs import put_in_step
 from boostr.exceptions import (
     DataWarning,
     InvalidSensorsError,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.booster import BoostingParams
+from boostr._engine.boosting import BoostingParams
 from boostr._engine.training import (
     PLAIN_SHAPE,
     SENSOR_SHAPES,
@@ -22,7 +22,7 @@ from boostr._engine.training import (
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray
 from boostr.basis import FittedBasis, FittedSensorBasis
-from boostr.basis._base import find_linear_term
+from boostr.basis.base import find_linear_term
 from boostr.estimators._features import FeatureEncoder
 
 __all__ = [

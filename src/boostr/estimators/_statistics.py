@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.penalty import Total, sensor_problem, time_problem
-from boostr._engine.suffstats import SufficientStats, compute_suffstats, put_on_clock
+from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
 from boostr._forecasting.exposure import ExposedWindows, multiply_exposure
 from boostr._typing import FloatArray
@@ -23,9 +23,9 @@ from boostr.basis import (
     SensorBasis,
 )
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._exposure import Exposure
-from boostr.data._fingerprint import Fingerprint
-from boostr.data._flat import owners_of
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.flat import owners_of
 from boostr.estimators._common_course import leave_to_sensors
 from boostr.estimators._extent import Extent
 from boostr.estimators._params import resolve_baseline, resolve_basis

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.cohort import LocalCohort
 from boostr._engine.ensemble import Ensemble
 from boostr._engine.selection import Task, ValidatedRun
 from boostr._engine.training import refit
+from boostr._engine.training_set import LocalCohort
 from boostr._forecasting.frailty import FrailtyLaw
 from boostr.estimators._extent import Extent
 from boostr.estimators._frailty import Seen, some_of

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_ids_match, check_weights
 from boostr._typing import BoolArray, FloatArray, PositionArray
-from boostr._validation import check_ids_match, check_weights
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators._checks import check_rows
 from boostr.estimators._features import FeatureEncoder

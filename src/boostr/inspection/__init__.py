@@ -4,18 +4,28 @@ from boostr.inspection._coefficient_map import CoefficientMap, coefficient_map
 from boostr.inspection._convergence import IndividualConvergence, individual_convergence
 from boostr.inspection._explain import explain
 from boostr.inspection._explanation import Explanation
-from boostr.inspection._feature_importance import FeatureImportance, feature_importance
-from boostr.inspection._feature_interaction import FeatureInteraction, feature_interaction
-from boostr.inspection._importance import SensorImportance, sensor_importance
-from boostr.inspection._leaf_counts import LeafCounts, leaf_counts
-from boostr.inspection._partial_dependence import PartialDependence, partial_dependence
-from boostr.inspection._permutation import (
+from boostr.inspection._importance import (
+    FeatureImportance,
     PermutationImportance,
+    SensorImportance,
+    feature_importance,
     permutation_importance,
+    sensor_importance,
+)
+from boostr.inspection._partial_dependence import (
+    FeatureInteraction,
+    PartialDependence,
+    feature_interaction,
+    partial_dependence,
 )
 from boostr.inspection._sensor_effect import SensorEffect, sensor_effect
-from boostr.inspection._tree_partition import TreePartition, tree_partition
-from boostr.inspection._trees_frame import trees_frame
+from boostr.inspection._trees import (
+    LeafCounts,
+    TreePartition,
+    leaf_counts,
+    tree_partition,
+    trees_frame,
+)
 
 __all__ = [
     "CoefficientMap",

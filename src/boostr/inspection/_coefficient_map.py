@@ -10,14 +10,15 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._feature_grid import (
+from boostr.inspection._partial_dependence import (
     Quantity,
     evaluate_pairs,
     make_grid,
     name_values,
     typical_values,
 )
-from boostr.inspection._model import (
+from boostr.inspection._sensor_effect import check_n_grid
+from boostr.inspection.model import (
     FittedModel,
     check_model,
     find_code,
@@ -28,7 +29,6 @@ from boostr.inspection._model import (
     read_features,
     time_unit,
 )
-from boostr.inspection._sensor_effect import check_n_grid
 
 __all__ = ["CoefficientMap", "coefficient_map"]
 

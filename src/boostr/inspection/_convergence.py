@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
-from boostr.data._histories import check_histories
+from boostr.data.events.fingerprint import check_histories
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._model import (
+from boostr.inspection.model import (
     FittedModel,
+    check_grid,
     check_model,
     read_features,
     sensor_basis,
     split_sensors,
     time_unit,
 )
-from boostr.inspection._times import check_grid
 
 __all__ = ["IndividualConvergence", "individual_convergence"]
 

@@ -2,32 +2,273 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._typing import FloatArray
-from boostr._validation import first_few
+from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
+from boostr._engine.binning import BinnedFeatures
+from boostr._engine.curves import UnitCurves as Curves
+from boostr._engine.curves import expose
+from boostr._engine.ensemble import Ensemble
+from boostr._engine.sensor_curves import PathCurves
+from boostr._engine.tree import pack_trees
+from boostr._kernels.apply import Nodes
+from boostr._kernels.leaf_paths import average_leaves, longest_path
+from boostr._kernels.shap import Quadrature, share_out, share_out_parallel
+from boostr._typing import FloatArray, IndexArray, PositionArray
+from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
+from boostr.data.events.exposure import Exposure
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._accumulation import Asked, accumulate_alike, accumulate_own, ask
 from boostr.inspection._explanation import Explanation
-from boostr.inspection._individuals import find_ids, read_sensors
-from boostr.inspection._model import (
+from boostr.inspection.model import (
     FittedModel,
     check_model,
+    find_ids,
     read_exposure,
+    read_sensors,
     read_table,
     split_sensors,
     sum_trees,
     time_unit,
 )
-from boostr.inspection._shap import CoefficientShares
 
-__all__ = ["explain"]
+__all__ = [
+    "Asked",
+    "CoefficientShares",
+    "accumulate_alike",
+    "accumulate_own",
+    "ask",
+    "explain",
+]
+
+_PARALLEL_FROM = 256  # individuals from which waking up threads pays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoefficientShares:
+    """Path-dependent SHAP values of ``theta(x)`` for all trees of an ensemble.
+
+    The value of a set of known features is the mean of ``theta`` over the training
+    individuals in all nodes that they leave open.
+    """
+
+    nodes: Nodes
+    counts: FloatArray  # (n_nodes,) training individuals
+    roots: IndexArray
+    rules: Quadrature
+    n_features: int
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> CoefficientShares:
+        """Return the packed, weighted trees of all members."""
+        pairs = [(tree, each.weight) for each in ensemble.members for tree in each.trees]
+        trees = [tree.scaled(weight) for tree, weight in pairs]
+        nodes, roots = pack_trees(trees, ensemble.basis.n_terms)
+        counts = np.concatenate([np.empty(0), *[tree.count for tree in trees]])
+        n_features = len(ensemble.mapper.is_categorical)
+        most = min(int(longest_path(nodes, roots)), n_features)
+        return cls(nodes, counts, roots, make_rules(most + 1), n_features)
+
+    def average(self) -> FloatArray:
+        """Return theta without known features, (n_terms,)."""
+        out = np.empty(self.nodes.value.shape[1])
+        average_leaves(self.nodes, self.counts, self.roots, out)
+        return out
+
+    def compute(
+        self, binned: BinnedFeatures, *, with_partner: bool = False, n_threads: int = 1
+    ) -> FloatArray:
+        """Return the share of every feature in theta, (n, n_features + 1, n_terms).
+
+        Shares add up to theta minus its average. With a partner, a player without whom
+        theta is zero, they add up to theta; its share is the last row.
+        """
+        n_rows = len(binned.bins)
+        out = np.zeros((n_rows, self.n_features + 1, self.nodes.value.shape[1]))
+        trees = (self.nodes, self.counts, self.roots, self.rules)
+        if n_threads > 1 and n_rows >= _PARALLEL_FROM:
+            share_out_parallel(
+                binned.bins, binned.missing_bin, *trees, with_partner, out, 2 * n_threads
+            )
+        else:
+            share_out(binned.bins, binned.missing_bin, *trees, with_partner, out)
+        return out
+
+
+def make_rules(most: int) -> Quadrature:
+    """Return rules that are exact for polynomials of degree 0, 0, 1, ..., ``most - 1``."""
+    n_points = np.maximum((np.arange(most + 1, dtype=np.int32) + 1) // 2, 1)
+    points = np.zeros((most + 1, n_points[-1]))
+    weights = np.zeros_like(points)
+    for degree, n in enumerate(n_points):
+        # From [-1, 1] to [0, 1].
+        nodes, own = np.polynomial.legendre.leggauss(int(n))
+        points[degree, :n], weights[degree, :n] = (nodes + 1.0) / 2.0, own / 2.0
+    return Quadrature(n_points, points, weights)
+
+
+# Values of individuals at times of the clock.
+Read = Callable[[PositionArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Times of the wanted counts: common to all, or one window per individual."""
+
+    times: FloatArray | None  # (m,)
+    start: FloatArray | None = None  # (n,)
+    stop: FloatArray | None = None  # (n,)
+    exposure: Exposure | None = None  # of all individuals, None for 1 each
+
+    def part(self, block: slice) -> Asked:
+        """Return the same for some individuals."""
+        exposure = None if self.exposure is None else self.exposure[block]
+        if self.start is None or self.stop is None:
+            return replace(self, exposure=exposure)
+        return Asked(None, self.start[block], self.stop[block], exposure)
+
+    def read(self, curves: Curves, clock: Clock) -> FloatArray:
+        """Return the counts of individuals, each with its curve, (n, m)."""
+        curves = expose(curves, self.exposure, clock)
+        if self.start is None or self.stop is None:
+            return curves.values(clock.read(self._times))
+        rows = np.arange(len(self.start))
+        before = curves.values_at(rows, clock.read(self.start))
+        return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
+
+    def read_one(self, curve: Curves, clock: Clock) -> FloatArray:
+        """Return the counts of one common curve: (1, m), or (n, 1) for windows.
+
+        With exposures always (n, m).
+        """
+        if self.exposure is not None:
+            return self._read_exposed(curve, clock, self.exposure)
+        if self.start is None or self.stop is None:
+            return curve.values(clock.read(self._times))
+        rows = np.zeros(len(self.start), dtype=np.intp)
+        before = curve.values_at(rows, clock.read(self.start))
+        return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
+
+    def _read_exposed(self, curve: Curves, clock: Clock, exposure: Exposure) -> FloatArray:
+        """Return the counts of one common curve with exposures, (n, m)."""
+
+        def read(rows: PositionArray, times: FloatArray) -> FloatArray:
+            return curve.values_at(np.zeros_like(rows), times)[:, None]
+
+        return self.sum_exposed(read, clock, exposure)[:, :, 0]
+
+    def sum_exposed(self, read: Read, clock: Clock, exposure: Exposure) -> FloatArray:
+        """Return the rises of curves weighted by exposures, (n, m, k).
+
+        ``read`` gives the values of individuals at times of the clock, (q, k).
+        """
+        n = len(exposure)
+        ends = self.spread(n)
+        if self.times is None:
+            owner, start, stop = np.arange(n), ends[:, 0], ends[:, 1]
+        else:
+            owner, stop = np.repeat(np.arange(n), ends.shape[1]), ends.ravel()
+            start = np.zeros_like(stop)
+        parts = exposure.cut(owner, start, stop)
+        rises = read(parts.owner, clock.read(parts.stop))
+        rises = rises - read(parts.owner, clock.read(parts.start))
+        sums = np.zeros((len(owner), rises.shape[1]))
+        np.add.at(sums, parts.window, parts.factor[:, None] * rises)
+        return sums.reshape(n, -1, rises.shape[1])
+
+    def spread(self, n: int) -> FloatArray:
+        """Return the times of every individual, (n, m), or its window, (n, 2)."""
+        if self.start is None or self.stop is None:
+            return np.broadcast_to(self._times, (n, len(self._times)))
+        return np.column_stack([self.start, self.stop])
+
+    @property
+    def _times(self) -> FloatArray:
+        assert self.times is not None  # noqa: S101 - there is no window
+        return self.times
+
+
+def ask(
+    horizon: ArrayLike | None,
+    start: ArrayLike | None,
+    stop: ArrayLike | None,
+    n: int,
+    default: float,
+) -> Asked:
+    """Return the checked times: a horizon, several, or a window."""
+    if start is None and stop is None:
+        return Asked(_check_times(default if horizon is None else horizon, "horizon"))
+    if horizon is not None or stop is None:
+        raise InvalidParameterError(
+            "Counts are either by a horizon or in a window, but `horizon` and `start` are "
+            "both given, or `stop` is not.\n\n"
+            "Hint: horizon=90 counts in (0, 90]; start=30, stop=90 in (30, 90]."
+        )
+    starts = spread_times(
+        _check_times(0.0 if start is None else start, "start"), n, "start"
+    )
+    stops = spread_times(_check_times(stop, "stop"), n, "stop")
+    check_window_order(starts, stops)
+    return Asked(None, starts, stops)
+
+
+def _check_times(times: ArrayLike, name: str) -> FloatArray:
+    values = as_times(times, name, "times count units since `y.origin`.")
+    if values.ndim == 1 and values.size and np.all((values >= 0.0) & np.isfinite(values)):
+        return values
+    raise InvalidParameterError(
+        f"`{name}` must be finite and not negative, a number or a sequence of numbers, but "
+        f"it is {times!r}."
+    )
+
+
+def accumulate_alike(
+    ensemble: Ensemble, sensors: Trajectories | None, asked: Asked
+) -> FloatArray:
+    """Return the accumulated terms without sensors, (1 or n, m, n_terms).
+
+    Missing sensors stand for their average in training.
+    """
+    unknown: Any = None
+    if sensors is not None:
+        first = sensors[:1]
+        unknown = first._with(values=np.full_like(first.values, np.nan))
+    parts = []
+    for unit in np.eye(ensemble.basis.n_terms):
+        curve = ensemble.curves(unit[None], unknown, monotone=False)
+        parts.append(asked.read_one(curve, ensemble.clock))
+    return np.stack(parts, axis=-1)
+
+
+def accumulate_own(
+    ensemble: Ensemble, sensors: Trajectories, asked: Asked
+) -> tuple[FloatArray, FittedSensorBasis]:
+    """Return the accumulated terms along each individual's sensors, (n, m, n_terms)."""
+    basis = ensemble.basis
+    assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has sensors
+    n = len(sensors)
+    paths = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
+    assert isinstance(paths, PathCurves)  # noqa: S101
+    if asked.exposure is not None:
+        sums = asked.sum_exposed(paths.accumulate, ensemble.clock, asked.exposure)
+    else:
+        grid = asked.spread(n)
+        n_times = grid.shape[1]
+        rows = np.repeat(np.arange(n), n_times)
+        sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
+        sums = sums.reshape(n, n_times, -1)
+        if asked.times is None:  # from the start to the stop of a window
+            sums = np.diff(sums, axis=1)
+    result = np.zeros((n, sums.shape[1], basis.n_terms))
+    result[:, :, basis.n_baseline :] = sums
+    return result, basis
+
 
 _BLOCK = 2**22  # numbers that are computed together, to bound the memory
 

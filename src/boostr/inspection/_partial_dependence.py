@@ -1,7 +1,8 @@
-"""Expected curves if a feature had other values."""
+"""Expected curves if one feature, or two, had other values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,26 +10,110 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._typing import AnyArray, FloatArray
+from boostr.basis import FittedSensorBasis
 from boostr.data import Trajectories
-from boostr.data._frames import make_table
+from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._feature_grid import make_grid, name_values
-from boostr.inspection._individuals import find_ids, read_sensors
-from boostr.inspection._model import (
+from boostr.inspection._sensor_effect import check_n_grid
+from boostr.inspection.model import (
     FittedModel,
+    check_grid,
     check_model,
     find_feature,
+    find_ids,
     read_features,
+    read_sensors,
     split_sensors,
     sum_trees,
     time_unit,
     unused_features,
     warn_of_unused,
 )
-from boostr.inspection._sensor_effect import check_n_grid
-from boostr.inspection._times import check_grid
 
-__all__ = ["PartialDependence", "partial_dependence"]
+__all__ = [
+    "FeatureInteraction",
+    "PartialDependence",
+    "Quantity",
+    "evaluate_pairs",
+    "feature_interaction",
+    "make_grid",
+    "name_values",
+    "partial_dependence",
+    "typical_values",
+]
+
+_BLOCK = 100_000  # rows that are looked at together, to bound the memory
+
+Quantity = Callable[[FloatArray], FloatArray]  # of coefficients
+
+
+def make_grid(
+    model: FittedModel, rows: FloatArray | None, column: int, n_grid: int
+) -> FloatArray:
+    """Return grid values of a feature, or all codes of its categories."""
+    categories = model.encoder_.categories[column]
+    if categories is not None:
+        return np.arange(len(categories), dtype=np.float64)
+    known = _known_values(model, rows, column)
+    if known.size:
+        return np.unique(np.linspace(known.min(), known.max(), n_grid))
+    name = model.encoder_.names[column]
+    where = "in training" if rows is None else "in `X`"
+    raise InvalidParameterError(
+        f"A feature must have a range of values to spread a grid over, but {name!r} was "
+        f"constant or missing {where}.\n\nHint: pass individuals that differ in it, X=…."
+    )
+
+
+def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> FloatArray:
+    """Return values of a feature: those of individuals, or the bin thresholds."""
+    if rows is not None:
+        return rows[~np.isnan(rows[:, column]), column]
+    mapper = model.ensemble_.mapper
+    return mapper.thresholds[mapper.offsets[column] : mapper.offsets[column + 1]]
+
+
+def typical_values(model: FittedModel, rows: FloatArray | None) -> FloatArray:
+    """Return medians of numbers and the most frequent categories, NaN if unknown."""
+    typical = np.full(len(model.encoder_.names), np.nan)
+    for column, categories in enumerate(model.encoder_.categories):
+        known = _known_values(model, rows, column)
+        if known.size and categories is None:
+            typical[column] = np.median(known)
+        elif known.size and rows is not None:
+            typical[column] = np.bincount(known.astype(np.int64)).argmax()
+    return typical
+
+
+def evaluate_pairs(
+    model: FittedModel,
+    others: FloatArray,
+    columns: tuple[int, int],
+    grids: list[FloatArray],
+    quantity: Quantity,
+) -> FloatArray:
+    """Return the quantity at all pairs of values, averaged over the other features."""
+    x, y = (axis.ravel() for axis in np.meshgrid(*grids))
+    means = np.empty(len(x))
+    n_cells = max(1, _BLOCK // len(others))
+    for begin in range(0, len(x), n_cells):
+        block = slice(begin, begin + n_cells)
+        features = np.tile(others, (len(x[block]), 1))
+        features[:, columns[0]] = np.repeat(x[block], len(others))
+        features[:, columns[1]] = np.repeat(y[block], len(others))
+        values = quantity(sum_trees(model, features))
+        means[block] = values.reshape(-1, len(others)).mean(axis=1)
+    return means.reshape(len(grids[1]), len(grids[0]))
+
+
+def name_values(model: FittedModel, column: int, values: FloatArray) -> AnyArray:
+    """Return values of a feature unchanged, or the categories of codes."""
+    categories = model.encoder_.categories[column]
+    if categories is None:
+        return values
+    names = np.empty(len(values), dtype=object)
+    names[:] = [categories[int(code)] for code in values]
+    return names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,3 +312,149 @@ def _predict_as_if(
     theta = sum_trees(model, changed)
     curves = model.ensemble_.curves(theta, sensors, monotone=model.monotone)
     return curves.values(model.clock_.read(times))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureInteraction:
+    """Cumulative intensity over a grid of two static features, at given times.
+
+    Made by `feature_interaction`.
+
+    Parameters
+    ----------
+    feature_x, feature_y : str
+        Names of the two features.
+    x_grid : (n_x,) array
+        Values of the first one, sorted; categories of a categorical one.
+    y_grid : (n_y,) array
+        Values of the second one.
+    times : (m,) float64 array
+        Times, ascending.
+    values : (m, n_y, n_x) float64 array
+        Expected number of events by each time, at every pair of values.
+    time_unit : str or None
+        Unit of time, where it is known.
+
+    See Also
+    --------
+    feature_interaction : Computes it.
+    boostr.plotting.plot_interaction : Draws it.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import feature_interaction
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None).fit(train.X, train.y)
+    >>> result = feature_interaction(model, "x0", "x1", times=[50, 100], n_grid=20)
+    >>> result.values.shape
+    (2, 20, 20)
+    """
+
+    feature_x: str
+    feature_y: str
+    x_grid: AnyArray
+    y_grid: AnyArray
+    times: FloatArray
+    values: FloatArray
+    time_unit: str | None = None
+
+
+def feature_interaction(
+    model: Any,
+    feature_x: str | int,
+    feature_y: str | int,
+    *,
+    times: ArrayLike | None = None,
+    X: Any = None,
+    average: bool = False,
+    n_grid: int = 50,
+) -> FeatureInteraction:
+    """Compute the cumulative intensity over two static features at given times.
+
+    Parameters
+    ----------
+    model : BoostR
+        A model that was fitted without sensors.
+    feature_x, feature_y : str or int
+        Names or positions of two features. Numbers are spread evenly over their range,
+        categories are all taken.
+    times : float or array-like of shape (m,), default=None
+        Times; half the horizon of training, and the horizon, by default.
+    X : array-like or DataFrame of shape (n, p), default=None
+        Individuals that give the range of the two features and the values of all others. By
+        default the bins of training stand for them.
+    average : bool, default=False
+        Whether the map is averaged over the rows of `X`, each with its own values of all
+        other features. By default the others are held at their medians, categories at the
+        most frequent one.
+    n_grid : int, default=50
+        Values of a feature that is a number.
+
+    Returns
+    -------
+    FeatureInteraction
+        One map per time.
+
+    See Also
+    --------
+    coefficient_map : The same for one time, and for the effects of sensors.
+    boostr.plotting.plot_interaction : Draws the result.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import feature_interaction
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=1000, random_state=0)
+    >>> model = BoostR(n_estimators=100, max_leaf_nodes=4, validation=None)
+    >>> model = model.fit(train.X, train.y)
+    >>> feature_interaction(model, 0, 1, times=100, n_grid=2).values.round(0)
+    array([[[ 1.,  5.],
+            [ 5., 10.]]])
+    """
+    fitted = check_model(model)
+    if isinstance(fitted.ensemble_.basis, FittedSensorBasis):
+        raise InvalidParameterError(
+            "The model must have no sensors, but it was fitted with some.\n\n"
+            "Hint: coefficient_map(model, feature_x, feature_y, sensor=…) maps what a "
+            "sensor adds."
+        )
+    columns = find_feature(fitted, feature_x), find_feature(fitted, feature_y)
+    rows = None if X is None else read_features(fitted, X)
+    if average and rows is None:
+        raise InvalidParameterError(
+            "An average needs individuals, but `X` is missing.\n\n"
+            "Hint: feature_interaction(…, X=X, average=True)."
+        )
+    moments = check_grid(times, np.array([0.5, 1.0]) * fitted.horizon_)
+    grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
+    others = rows if average and rows is not None else typical_values(fitted, rows)[None]
+    return FeatureInteraction(
+        feature_x=fitted.encoder_.names[columns[0]],
+        feature_y=fitted.encoder_.names[columns[1]],
+        x_grid=name_values(fitted, columns[0], grids[0]),
+        y_grid=name_values(fitted, columns[1], grids[1]),
+        times=moments,
+        values=np.stack(
+            [_map_at(fitted, others, columns, grids, moment) for moment in moments]
+        ),
+        time_unit=time_unit(fitted),
+    )
+
+
+def _map_at(
+    model: FittedModel,
+    others: FloatArray,
+    columns: tuple[int, int],
+    grids: list[FloatArray],
+    moment: float,
+) -> FloatArray:
+    """Return the expected number of events by one time, (n_y, n_x)."""
+    clock = model.clock_.read(np.array([moment]))
+
+    def count(theta: FloatArray) -> FloatArray:
+        return model.ensemble_.curves(theta, monotone=model.monotone).values(clock)[:, 0]
+
+    return evaluate_pairs(model, others, columns, grids, count)

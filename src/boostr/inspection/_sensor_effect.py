@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights
+from boostr._kernels.segments import measure_pieces
 from boostr._typing import AnyArray, FloatArray
-from boostr._validation import check_weights
 from boostr.basis import Sensor
 from boostr.data import Trajectories
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._model import (
+from boostr.inspection.model import (
     FittedModel,
     SensorTerms,
     check_model,
@@ -29,9 +30,69 @@ from boostr.inspection._model import (
     unused_sensors,
     warn_of_unused,
 )
-from boostr.inspection._shares import path_shares, training_shares
 
-__all__ = ["SensorEffect", "check_n_grid", "sensor_effect"]
+__all__ = [
+    "SensorEffect",
+    "check_n_grid",
+    "path_shares",
+    "sensor_effect",
+    "training_shares",
+]
+
+
+def training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
+    """Return the share of training time around each value of a grid.
+
+    Cells reach halfway to the neighbours, the outer ones to infinity. None for a sensor
+    without training data.
+    """
+    if sensor.shares.size == 0:
+        return None
+    if sensor.categories is not None:
+        return np.asarray(sensor.shares[grid.astype(np.int64)])
+    ends = np.linspace(sensor.low, sensor.high, len(sensor.shares) + 1)
+    until = np.concatenate([[0.0], np.cumsum(sensor.shares)])
+    return np.diff(np.interp(_middles(grid), ends, until), prepend=0.0, append=1.0)
+
+
+def path_shares(
+    sensors: Trajectories,
+    place: int,
+    grid: FloatArray,
+    weights: FloatArray,
+    horizon: float,
+) -> FloatArray:
+    """Return the share of time that sensors spend around each value of a grid.
+
+    Time counts from 0 to the horizon where the sensor is known; last values hold. Codes
+    of categories must match exactly.
+    """
+    n = len(sensors)
+    time = np.empty(len(sensors.times))
+    measure_pieces(
+        sensors.begin_times(),
+        sensors.offsets,
+        np.zeros(n),
+        np.full(n, horizon),
+        np.arange(n + 1),
+        time,
+    )
+    time *= np.repeat(weights, np.diff(sensors.offsets))
+    values = sensors.values[place]
+    known = ~np.isnan(values)
+    values, time = values[known], time[known]
+    total = max(time.sum(), np.finfo(np.float64).tiny)
+    if sensors.categories[place] is not None:
+        amounts = np.array([time[values == code].sum() for code in grid])
+    else:
+        cells = np.searchsorted(_middles(grid), values)
+        amounts = np.bincount(cells, time, len(grid))
+    return np.asarray(amounts / total)
+
+
+def _middles(grid: FloatArray) -> FloatArray:
+    return 0.5 * grid[:-1] + 0.5 * grid[1:]
+
 
 _BAND = (0.1, 0.9)  # shares of individuals below its two edges
 

@@ -46,12 +46,12 @@ from boostr.metrics._rank_scorers import (
     event_concordance_scorer,
     paper_concordance_scorer,
 )
-from boostr.metrics._scorer import MetricScorer
 from boostr.metrics._windows import (
     point_process_log_likelihood,
     poisson_deviance,
     window_count_error,
 )
+from boostr.metrics.scorer import MetricScorer
 
 __all__ = [
     "CalibrationSlope",

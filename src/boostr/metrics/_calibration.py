@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights, first_few
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr._validation import check_weights, first_few
 from boostr.data import RecurrentEvents, check_target
-from boostr.data._frames import make_table
+from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import check_positive
 from boostr.metrics._observation import count_events

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights
 from boostr._typing import FloatArray
-from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError
 from boostr.metrics._checks import check_choice, check_values

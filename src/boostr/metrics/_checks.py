@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, FloatArray
-from boostr._validation import first_few
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [

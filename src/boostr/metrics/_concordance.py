@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights
 from boostr._kernels.concordance import (
     compare_pairs,
     sweep_levels,
@@ -14,7 +15,6 @@ from boostr._kernels.concordance import (
     sweep_totals,
 )
 from boostr._typing import FloatArray, OffsetArray
-from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, RiskTable, check_target
 from boostr.exceptions import InvalidEventsError
 from boostr.metrics._checks import check_choice, check_horizon, check_values

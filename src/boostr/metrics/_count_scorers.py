@@ -12,7 +12,12 @@ from boostr.data import RecurrentEvents
 from boostr.metrics._calibration import calibration_slope
 from boostr.metrics._checks import check_choice, check_window
 from boostr.metrics._concordance import Weights
-from boostr.metrics._scorer import (
+from boostr.metrics._windows import (
+    point_process_log_likelihood,
+    poisson_deviance,
+    window_count_error,
+)
+from boostr.metrics.scorer import (
     LEAST_RATIO,
     MetricScorer,
     exposure_of,
@@ -21,11 +26,6 @@ from boostr.metrics._scorer import (
     predict_by,
     predict_observed,
     predict_rates,
-)
-from boostr.metrics._windows import (
-    point_process_log_likelihood,
-    poisson_deviance,
-    window_count_error,
 )
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights
 from boostr._typing import FloatArray
-from boostr._validation import check_weights
 from boostr.data import Panel, RecurrentEvents
 from boostr.metrics._checks import check_grid
 from boostr.metrics._curves import (
@@ -18,7 +18,7 @@ from boostr.metrics._curves import (
     observed_l2,
     skill_score,
 )
-from boostr.metrics._scorer import MetricScorer, exposure_of, find_model, make_scorer
+from boostr.metrics.scorer import MetricScorer, exposure_of, find_model, make_scorer
 
 __all__ = [
     "integrated_count_scorer",

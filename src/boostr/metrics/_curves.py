@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._kernels.curve_distance import integrate_squared_gaps
+from boostr._checks.numbers import check_weights
+from boostr._kernels.mcf import integrate_squared_gaps
 from boostr._typing import FloatArray
-from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import check_curves, check_grid

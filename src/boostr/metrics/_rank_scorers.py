@@ -18,7 +18,7 @@ from boostr.metrics._concordance import (
     paper_concordance,
     recurrent_concordance,
 )
-from boostr.metrics._scorer import MetricScorer, make_scorer, predict_by
+from boostr.metrics.scorer import MetricScorer, make_scorer, predict_by
 
 __all__ = [
     "capture_scorer",

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import check_weights, first_few
 from boostr._typing import FloatArray
-from boostr._validation import check_weights, first_few
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import (

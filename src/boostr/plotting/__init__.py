@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from boostr.plotting._backtest import plot_backtest
-from boostr.plotting._beeswarm import plot_beeswarm
-from boostr.plotting._calibration import plot_calibration
-from boostr.plotting._capture import plot_capture
-from boostr.plotting._coefficient_map import plot_coefficient_map
-from boostr.plotting._comparison import plot_comparison
-from boostr.plotting._design import plot_design
-from boostr.plotting._feature_importance import plot_importance
-from boostr.plotting._feature_map import plot_feature_map
-from boostr.plotting._importance import plot_sensor_importance
+from boostr.plotting._feature_maps import (
+    plot_coefficient_map,
+    plot_feature_map,
+    plot_interaction,
+)
+from boostr.plotting._importance import (
+    plot_importance,
+    plot_permutation_importance,
+    plot_sensor_importance,
+)
 from boostr.plotting._individual import plot_individual
-from boostr.plotting._interaction import plot_interaction
-from boostr.plotting._leaf_counts import plot_leaf_counts
-from boostr.plotting._mcf import plot_mcf
-from boostr.plotting._mcf_difference import plot_mcf_difference
-from boostr.plotting._mcf_groups import plot_mcf_groups
+from boostr.plotting._mcf import plot_mcf, plot_mcf_difference, plot_mcf_groups
 from boostr.plotting._partial_dependence import plot_partial_dependence
-from boostr.plotting._partition import plot_partition
-from boostr.plotting._permutation_importance import plot_permutation_importance
-from boostr.plotting._reason_bars import plot_reason_bars
-from boostr.plotting._sensor_effect import plot_sensor_effect
-from boostr.plotting._sensor_path import plot_sensor_path
-from boostr.plotting._setting_boxes import plot_setting_boxes
+from boostr.plotting._quality import (
+    plot_calibration,
+    plot_capture,
+    plot_comparison,
+    plot_validation,
+)
+from boostr.plotting._search import plot_design, plot_setting_boxes
+from boostr.plotting._sensors import plot_sensor_effect, plot_sensor_path
 from boostr.plotting._timeline import plot_timeline
-from boostr.plotting._validation import plot_validation
-from boostr.plotting._waterfall import plot_waterfall
+from boostr.plotting._trees import plot_leaf_counts, plot_partition
+from boostr.plotting.reasons import plot_beeswarm, plot_reason_bars, plot_waterfall
 
 __all__ = [
     "plot_backtest",

@@ -8,10 +8,16 @@ import narwhals as nw
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray
-from boostr.data._times import name_unit
+from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
-from boostr.plotting._panels import place_beside
-from boostr.plotting._style import CYCLE, GREY, name_categories, open_axes, shorten
+from boostr.plotting.style import (
+    CYCLE,
+    GREY,
+    name_categories,
+    open_axes,
+    place_beside,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

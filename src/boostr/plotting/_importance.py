@@ -1,4 +1,4 @@
-"""Drawing of the importance of sensors and static features."""
+"""Drawing of the importance of static features and sensors."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection import SensorImportance
-from boostr.plotting._style import BLUE, GREY, name_rate, open_axes, shorten
+from boostr.inspection import FeatureImportance, PermutationImportance, SensorImportance
+from boostr.plotting.style import BLUE, GREY, name_rate, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_sensor_importance"]
+__all__ = ["plot_importance", "plot_permutation_importance", "plot_sensor_importance"]
 
 Measure = Literal["norm", "loss", "zero_share", "feature"]
 
@@ -124,3 +124,137 @@ def _describe(importance: SensorImportance, measure: str, *, has_errors: bool) -
     )
     error = " ± standard error" if has_errors else ""
     return f"{rise} without it, per individual{error}"
+
+
+_LABELS = {
+    "importance": "Share of the gain of all splits",
+    "gain": "Gain of all splits",
+    "n_splits": "Number of splits",
+}
+
+
+def plot_importance(
+    result: FeatureImportance,
+    *,
+    measure: Literal["importance", "gain", "n_splits"] = "importance",
+    n_most: int = 20,
+    ax: Axes | None = None,
+    bar_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw how much static features matter, the largest on top.
+
+    Parameters
+    ----------
+    result : FeatureImportance
+        Result of `boostr.inspection.feature_importance`.
+    measure : {"importance", "gain", "n_splits"}, default="importance"
+        What the bars show: shares of the gain, the gain itself, or the number of splits.
+    n_most : int, default=20
+        How many bars are drawn at most.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    bar_kwargs : mapping, default=None
+        Options of the bars, see `matplotlib.axes.Axes.barh`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the bars were drawn.
+
+    See Also
+    --------
+    boostr.inspection.feature_importance : Computes what is drawn.
+    plot_sensor_importance : The same for sensors.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import feature_importance
+    >>> from boostr.plotting import plot_importance
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+    >>> ax = plot_importance(feature_importance(model))
+    >>> len(ax.patches), ax.get_xlabel()
+    (2, 'Share of the gain of all splits')
+    """
+    if measure not in _LABELS:
+        raise InvalidParameterError(
+            f"`measure` must be 'importance', 'gain' or 'n_splits', but it is {measure!r}."
+        )
+    values = {
+        "importance": result.importances,
+        "gain": result.gains,
+        "n_splits": result.n_splits,
+    }[measure]
+    order = np.argsort(-values, kind="stable")[:n_most]
+    axes: Axes = open_axes(ax, "plot_importance", (6.4, 1.2 + 0.3 * len(order)))
+    places = np.arange(len(order))
+    axes.barh(places, values[order], **{"color": BLUE, **(bar_kwargs or {})})
+    axes.set_yticks(places, [shorten(result.features[place]) for place in order])
+    axes.invert_yaxis()
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(_LABELS[measure])
+    return axes
+
+
+def plot_permutation_importance(
+    result: PermutationImportance,
+    *,
+    n_most: int = 20,
+    ax: Axes | None = None,
+    bar_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw how much the loss rises when features are shuffled, the largest on top.
+
+    Parameters
+    ----------
+    result : PermutationImportance
+        Result of `boostr.inspection.permutation_importance`.
+    n_most : int, default=20
+        How many bars are drawn at most.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    bar_kwargs : mapping, default=None
+        Options of the bars, see `matplotlib.axes.Axes.barh`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the bars were drawn.
+
+    See Also
+    --------
+    boostr.inspection.permutation_importance : Computes what is drawn.
+    plot_importance : Gain of the splits in training.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import permutation_importance
+    >>> from boostr.plotting import plot_permutation_importance
+    >>> from boostr.simulate import dataset_a
+    >>> train, test = dataset_a(n=150, random_state=1), dataset_a(n=90, random_state=2)
+    >>> model = BoostR(n_estimators=10, validation=None).fit(train.X, train.y)
+    >>> ax = plot_permutation_importance(permutation_importance(model, test.X, test.y))
+    >>> len(ax.patches)
+    2
+    """
+    order = np.argsort(-result.importances, kind="stable")[:n_most]
+    size = (6.4, 1.2 + 0.3 * len(order))
+    axes: Axes = open_axes(ax, "plot_permutation_importance", size)
+    options = {
+        "color": BLUE,
+        "xerr": result.errors[order],
+        "error_kw": {"ecolor": "black", "elinewidth": 1.0, "capsize": 3.0},
+        **(bar_kwargs or {}),
+    }
+    places = np.arange(len(order))
+    axes.barh(places, result.importances[order], **options)
+    axes.set_yticks(places, [shorten(result.features[place]) for place in order])
+    axes.invert_yaxis()
+    axes.locator_params(axis="x", nbins=6)
+    if np.any(result.importances[order] - result.errors[order] < 0.0):
+        axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.set_xlabel("Rise of the loss if shuffled ± standard error")
+    return axes

@@ -11,8 +11,7 @@ from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.inspection import IndividualConvergence
-from boostr.plotting._panels import stack_panels
-from boostr.plotting._style import (
+from boostr.plotting.style import (
     BLUE,
     GREY,
     VERMILION,
@@ -20,6 +19,7 @@ from boostr.plotting._style import (
     name_time,
     open_axes,
     shorten,
+    stack_panels,
 )
 
 if TYPE_CHECKING:

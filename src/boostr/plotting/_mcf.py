@@ -1,4 +1,4 @@
-"""Drawing of mean cumulative functions."""
+"""Drawing of mean cumulative functions and of their differences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.baselines import MeanCumulativeFunction
-from boostr.plotting._style import name_time, open_axes
+from boostr.data import RecurrentEvents, check_target
+from boostr.nonparametric import McfDifference, MeanCumulativeFunction
+from boostr.nonparametric._difference import read_groups
+from boostr.plotting.style import BLUE, CYCLE, name_time, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_mcf"]
+__all__ = ["plot_mcf", "plot_mcf_difference", "plot_mcf_groups"]
 
 
 def plot_mcf(
@@ -50,11 +52,11 @@ def plot_mcf(
 
     See Also
     --------
-    boostr.baselines.MeanCumulativeFunction : The estimate that is drawn.
+    boostr.nonparametric.MeanCumulativeFunction : The estimate that is drawn.
 
     Examples
     --------
-    >>> from boostr.baselines import MeanCumulativeFunction
+    >>> from boostr.nonparametric import MeanCumulativeFunction
     >>> from boostr.data import RecurrentEvents
     >>> from boostr.plotting import plot_mcf
     >>> y = RecurrentEvents.from_lists([[1.0], [3.0, 8.0]], end=[4.0, 10.0])
@@ -92,3 +94,147 @@ def _label_axes(axes: Axes, result: MeanCumulativeFunction) -> None:
     counted = "cost of events" if result.has_costs_ else "number of events"
     axes.set_xlabel(name_time(result.time_unit_))
     axes.set_ylabel(f"Mean cumulative {counted}")
+
+
+def plot_mcf_difference(
+    result: McfDifference,
+    *,
+    ax: Axes | None = None,
+    show_band: bool = True,
+    line_kwargs: Mapping[str, Any] | None = None,
+    band_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw a difference of mean cumulative functions as steps with its confidence band.
+
+    Where the band does not hold the line at zero, the groups differ by then.
+
+    Parameters
+    ----------
+    result : McfDifference
+        Result of `boostr.nonparametric.mcf_difference`.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    show_band : bool, default=True
+        Whether the confidence band is drawn.
+    line_kwargs : mapping, default=None
+        Options of the line, see `matplotlib.axes.Axes.step`.
+    band_kwargs : mapping, default=None
+        Options of the band, see `matplotlib.axes.Axes.fill_between`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the difference was drawn.
+
+    See Also
+    --------
+    boostr.nonparametric.mcf_difference : Computes what is drawn.
+    plot_mcf : Draws the two functions themselves.
+
+    Examples
+    --------
+    >>> from boostr.nonparametric import mcf_difference
+    >>> from boostr.datasets import load_cgd
+    >>> from boostr.plotting import plot_mcf_difference
+    >>> data = load_cgd()
+    >>> ax = plot_mcf_difference(mcf_difference(data.y, data.X["treatment"]))
+    >>> print(ax.get_ylabel())
+    Mean cumulative number of events,
+    rIFN-g minus placebo
+    """
+    axes: Axes = open_axes(ax, "plot_mcf_difference")
+    times = np.concatenate([[result.span[0]], result.times, [result.span[1]]])
+    axes.axhline(0.0, color="0.35", linewidth=0.9, linestyle="--", zorder=1.5)
+    line_options = {"color": BLUE, "label": "difference", **(line_kwargs or {})}
+    steps = _extend(result.difference)
+    (line,) = axes.step(times, steps, where="post", **line_options)
+    if show_band:
+        band_options = {
+            "color": line.get_color(),
+            "alpha": 0.2,
+            "linewidth": 0.0,
+            "label": f"{result.confidence:.0%} confidence",
+            **(band_kwargs or {}),
+        }
+        lower, upper = _extend(result.lower), _extend(result.upper)
+        axes.fill_between(times, lower, upper, step="post", **band_options)
+    counted = "cost of events" if result.has_costs else "number of events"
+    names = f"{shorten(result.group)} minus {shorten(result.reference)}"
+    axes.set_xlabel(name_time(result.time_unit))
+    axes.set_ylabel(f"Mean cumulative {counted},\n{names}")
+    axes.legend(loc="best", frameon=False)
+    return axes
+
+
+_DASHES = ("-", "--", "-.", ":")
+
+
+def plot_mcf_groups(
+    y: RecurrentEvents,
+    group: Any,
+    *,
+    confidence: float = 0.95,
+    show_band: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the mean cumulative function of every group with its confidence band.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    group : array-like of shape (n,)
+        The group of each individual; at least two groups of at least two individuals.
+    confidence : float, default=0.95
+        Pointwise confidence of the bands, in (0, 1).
+    show_band : bool, default=True
+        Whether the confidence bands are drawn.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the curves were drawn, in the order of the sorted groups.
+
+    See Also
+    --------
+    boostr.nonparametric.MeanCumulativeFunction : The estimate that is drawn.
+    boostr.nonparametric.compare_mcf : Tests whether groups differ.
+    plot_mcf_difference : The difference of two groups.
+
+    Examples
+    --------
+    >>> from boostr.datasets import load_cgd
+    >>> from boostr.plotting import plot_mcf_groups
+    >>> data = load_cgd()
+    >>> ax = plot_mcf_groups(data.y, data.X["treatment"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['placebo (n = 65)', 'rIFN-g (n = 63)']
+    """
+    names, owner = read_groups(check_target(y), group)
+    axes: Axes = open_axes(ax, "plot_mcf_groups", (6.4, 4.4))
+    for place, name in enumerate(names.tolist()):
+        members = np.flatnonzero(owner == place)
+        estimate = MeanCumulativeFunction(confidence=confidence).fit(y[members])
+        colour = CYCLE[place % len(CYCLE)]
+        style = {
+            "color": colour,
+            # Grey prints and more groups than colours need a second mark.
+            "linestyle": _DASHES[(place + place // len(CYCLE)) % len(_DASHES)],
+            "linewidth": 1.8,
+        }
+        plot_mcf(
+            estimate,
+            ax=axes,
+            label=f"{shorten(name)} (n = {len(members):,})",
+            show_band=show_band,
+            line_kwargs=style,
+            band_kwargs={"alpha": 0.15},
+        )
+    if show_band:
+        legend: Any = axes.get_legend()
+        legend.set_title(f"bands: {confidence:.0%} confidence")
+    axes.set_ylim(bottom=0.0)
+    axes.margins(x=0.0)
+    return axes

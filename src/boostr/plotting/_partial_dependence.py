@@ -9,10 +9,10 @@ import numpy as np
 
 from boostr._optional import require
 from boostr._typing import FloatArray
-from boostr.data._times import name_unit
+from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import PartialDependence
-from boostr.plotting._style import (
+from boostr.plotting.style import (
     CYCLE,
     GREY,
     name_categories,

@@ -11,7 +11,7 @@ import numpy as np
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidParameterError
-from boostr.plotting._style import VERMILION, name_time, open_axes, shorten
+from boostr.plotting.style import VERMILION, name_time, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

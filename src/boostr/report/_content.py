@@ -14,8 +14,6 @@ from boostr.estimators import FleetForecast
 from boostr.estimators._forecast_checks import check_level, check_whole
 from boostr.estimators._outlook import look_ahead
 from boostr.exceptions import SensorRangeWarning, UnusedInputWarning
-from boostr.report._data_checks import find_warnings
-from boostr.report._drivers import Drivers
 from boostr.report._fleet import (
     Activity,
     Fleet,
@@ -23,9 +21,10 @@ from boostr.report._fleet import (
     Mcf,
     TimeAxis,
     Timeline,
+    find_warnings,
     own_origins,
 )
-from boostr.report._individuals import Curves, Reasons, Risk, SensorPaths
+from boostr.report._individuals import Curves, Drivers, Reasons, Risk, SensorPaths
 from boostr.report._quality import Quality
 from boostr.tuning import Backtest
 

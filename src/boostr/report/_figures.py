@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.data._indexing import count_of
-from boostr.plotting._beeswarm import stack_points
-from boostr.plotting._style import BLUE, CYCLE, GREY, VERMILION
+from boostr.data.individuals import count_of
+from boostr.plotting.reasons import stack_points
+from boostr.plotting.style import BLUE, CYCLE, GREY, VERMILION
 from boostr.report._content import Content
-from boostr.report._drivers import Drivers, Swarm
-from boostr.report._encode import as_list
 from boostr.report._fleet import Activity, Mcf, TimeAxis, Timeline
+from boostr.report._individuals import Drivers, Swarm
 from boostr.report._past_dates import draw_past_dates
 from boostr.report._quality import list_checks
 from boostr.report._quality_figures import (
@@ -21,7 +20,7 @@ from boostr.report._quality_figures import (
     draw_capture,
     draw_validation,
 )
-from boostr.report._traces import Figure, escape, make_figure, plain
+from boostr.report._traces import Figure, as_list, escape, make_figure, plain
 
 __all__ = ["draw_figures"]
 

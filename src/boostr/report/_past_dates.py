@@ -10,10 +10,9 @@ import narwhals as nw
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.data._times import name_length
-from boostr.plotting._style import CYCLE, GREY
-from boostr.report._encode import as_list
-from boostr.report._traces import Figure, escape, make_figure, plain
+from boostr.data.times import name_length
+from boostr.plotting.style import CYCLE, GREY
+from boostr.report._traces import Figure, as_list, escape, make_figure, plain
 from boostr.tuning import Backtest
 
 __all__ = ["PastDates", "draw_past_dates", "write_past_dates"]

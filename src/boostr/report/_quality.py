@@ -10,9 +10,9 @@ import numpy as np
 from boostr._forecasting.frailty import sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
-from boostr.data._clip import clip
-from boostr.data._fingerprint import tell_trained_on
-from boostr.data._flat import owners_of
+from boostr.data.clip import clip
+from boostr.data.events.fingerprint import tell_trained_on
+from boostr.data.flat import owners_of
 from boostr.estimators._folds import FoldCurves
 from boostr.estimators._forecast_law import law_of
 from boostr.estimators._frailty import Costs, score_halves, some_of

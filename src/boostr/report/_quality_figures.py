@@ -7,13 +7,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from boostr.data._indexing import count_of
+from boostr.data.individuals import count_of
 from boostr.metrics import CalibrationTable
-from boostr.plotting._style import CYCLE, GREY
-from boostr.report._encode import as_list
+from boostr.plotting.style import CYCLE, GREY
 from boostr.report._fleet import TimeAxis, thin
 from boostr.report._quality import Check, Quality
-from boostr.report._traces import DASHES, Figure, escape, make_figure
+from boostr.report._traces import DASHES, Figure, as_list, escape, make_figure
 
 __all__ = ["draw_calibration", "draw_capture", "draw_validation"]
 

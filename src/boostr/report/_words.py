@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import NormalDist
 
-from boostr.data._indexing import count_of
+from boostr.data.individuals import count_of
 from boostr.report._content import Content
-from boostr.report._data_checks import list_names
+from boostr.report._fleet import list_names
 from boostr.report._quality import Backtest, Check, Quality, list_checks
 
 __all__ = ["Words", "write_words"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.plotting._style import CYCLE
+from boostr.plotting.style import CYCLE
 from boostr.reproduction._figures import open_figure
 from boostr.reproduction._page import Picture, draw
 

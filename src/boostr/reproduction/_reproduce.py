@@ -14,7 +14,7 @@ import numba
 import boostr
 from boostr._optional import find_version, require
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_output, write_atomically
+from boostr.io.files import check_output, write_atomically
 from boostr.reproduction._page import Chapter, render
 from boostr.reproduction._progress import open_bar
 from boostr.reproduction._scales import FULL, QUICK

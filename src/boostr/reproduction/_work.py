@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import boostr
 from boostr._optional import require
-from boostr.io._atomic import check_output
+from boostr.io.files import check_output
 
 __all__ = ["Bar", "Job", "Result", "Scale", "Work"]
 

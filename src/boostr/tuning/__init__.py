@@ -2,11 +2,9 @@
 
 from boostr.tuning._backtest import backtest
 from boostr.tuning._backtest_result import Backtest
-from boostr.tuning._cut import Cut, cut_at
-from boostr.tuning._design import max_pro_criterion, max_pro_design
 from boostr.tuning._search import BoostRSearch
-from boostr.tuning._space import default_space
-from boostr.tuning._splits import AsOf, AsOfSplit, as_of_split
+from boostr.tuning._space import default_space, max_pro_criterion, max_pro_design
+from boostr.tuning._splits import AsOf, AsOfSplit, Cut, as_of_split, cut_at
 
 __all__ = [
     "AsOf",

@@ -12,24 +12,20 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
+from boostr._checks.tables import is_frame
 from boostr._forecasting.frailty import sum_by_owner
-from boostr._tables.tables import is_frame
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents
-from boostr.data._clip import clip, clip_sensors
+from boostr.data.clip import clip, clip_sensors
 from boostr.estimators._checks import check_length
 from boostr.estimators._forecast_checks import check_level
 from boostr.exceptions import BoostrError, InvalidParameterError
-from boostr.io._atomic import check_checkpoint
+from boostr.io.files import check_checkpoint
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance
-from boostr.metrics._scorer import LEAST_RATIO, exposure_of, find_model
-from boostr.tuning._backtest_result import Backtest, make_backtest
-from boostr.tuning._candidates import Candidate, list_candidates
-from boostr.tuning._checkpoint import Checkpoint
-from boostr.tuning._dates import Date, list_dates
-from boostr.tuning._fingerprint import digest
-from boostr.tuning._plan import Individuals
-from boostr.tuning._progress import RunProgress
+from boostr.metrics.scorer import LEAST_RATIO, exposure_of, find_model
+from boostr.tuning._backtest_result import Backtest, Date, list_dates, make_backtest
+from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest
+from boostr.tuning._plan import Candidate, Individuals, list_candidates
 from boostr.tuning._splits import as_of_split
 
 __all__ = ["backtest"]

@@ -1,17 +1,77 @@
-"""Finished runs in a file, so that a stopped search can be resumed."""
+"""Finished runs in a file, fingerprints of searches, and their progress."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
+import numpy as np
+
+from boostr._optional import require
+from boostr.estimators._training_data import TrainingData
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_checkpoint, write_atomically
+from boostr.io.files import check_checkpoint, write_atomically
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "RunProgress", "digest", "digest_data"]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def digest(*things: Any) -> str:
+    """Return a short text that differs if any of the values does.
+
+    Arrays count with all entries, functions by name, the only mark that outlives the
+    process.
+    """
+    state = hashlib.sha256()
+    for thing in things:
+        _feed(state, thing)
+    return state.hexdigest()[:16]
+
+
+def digest_data(parts: Iterable[TrainingData]) -> str:
+    """Return the digest of features, events, weights and sensors."""
+    return digest(
+        *(
+            thing
+            for part in parts
+            for thing in (part.features, part.events, part.weights, part.sensors)
+        )
+    )
+
+
+def _feed(state: Any, thing: Any) -> None:
+    state.update(type(thing).__name__.encode())
+    if isinstance(thing, np.ndarray) and thing.dtype != object:
+        state.update(f"{thing.dtype}{thing.shape}".encode())
+        state.update(np.ascontiguousarray(thing).tobytes())
+    elif isinstance(thing, np.ndarray | list | tuple):
+        state.update(str(len(thing)).encode())
+        for entry in thing:
+            _feed(state, entry)
+    elif isinstance(thing, Mapping):
+        for name in sorted(thing):
+            _feed(state, name)
+            _feed(state, thing[name])
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        for each in fields(thing):
+            _feed(state, each.name)
+            _feed(state, getattr(thing, each.name))
+    elif hasattr(thing, "__qualname__"):
+        state.update(f"{thing.__module__}.{thing.__qualname__}".encode())
+    elif hasattr(thing, "keywords") and hasattr(thing, "func"):  # a partial function
+        _feed(state, [thing.func, thing.args, thing.keywords])
+    else:
+        state.update(_ADDRESS.sub("", repr(thing)).encode())
+
 
 Record = dict[str, Any]
 Run = tuple[Any, Any]  # setting and split, or candidate and date
@@ -94,3 +154,35 @@ def _check_header(path: Path, line: bytes, parts: Mapping[str, str], kind: str) 
             f"with other values of: {', '.join(changed)}.\n\n"
             "Hint: choose another path, or delete the file to start anew."
         )
+
+
+class RunProgress:
+    """Bar over runs with the best mean score so far; silent unless verbose."""
+
+    def __init__(self, *, is_shown: bool, n_runs: int, n_done: int) -> None:
+        self._bar: Any = None
+        if is_shown:
+            tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
+            self._bar = tqdm.tqdm(total=n_runs, initial=n_done, unit="run")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def advance(self) -> None:
+        """Count a finished run."""
+        if self._bar is not None:
+            self._bar.update(1)
+
+    def show_best(self, score: float) -> None:
+        """Show the best mean score so far."""
+        if self._bar is not None and math.isfinite(score):
+            self._bar.set_postfix_str(f"best score {score:.4f}")

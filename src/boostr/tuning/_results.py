@@ -1,18 +1,58 @@
-"""Results of a search by setting."""
+"""Scores on unseen histories, and results of a search by setting."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from boostr.data._frames import make_table
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents
+from boostr.data.events.frames import make_table
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["describe_model", "find_best_mean", "rank_settings", "summarise", "tabulate"]
+__all__ = [
+    "Scorers",
+    "check_scorers",
+    "describe_model",
+    "find_best_mean",
+    "rank_settings",
+    "score_model",
+    "summarise",
+    "tabulate",
+]
+
+Scorers = dict[str, Callable[..., float] | None]  # None: the estimator's own score
+
+
+def check_scorers(scoring: Any) -> Scorers:
+    """Return scorers by name; the first one decides."""
+    named = dict(scoring) if isinstance(scoring, Mapping) else {"score": scoring}
+    if not named or any(not (one is None or callable(one)) for one in named.values()):
+        raise InvalidParameterError(
+            "`scoring` must be None, a scorer, or a dictionary of scorers by name, but it "
+            f"is {scoring!r}.\n\nHint: boostr.metrics.concordance_scorer() makes one."
+        )
+    return {str(name): scorer for name, scorer in named.items()}
+
+
+def score_model(
+    scorers: Scorers, model: Any, X: Any, y: RecurrentEvents, weights: FloatArray
+) -> dict[str, float]:
+    """Return all scores of a model; greater is better."""
+    options = {} if np.all(weights == 1.0) else {"sample_weight": weights}
+    return {
+        name: float(
+            model.score(X, y, **options)
+            if scorer is None
+            else scorer(model, X, y, **options)
+        )
+        for name, scorer in scorers.items()
+    }
+
 
 Record = Mapping[str, Any]
 

@@ -13,29 +13,28 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._checks.numbers import check_weights
 from boostr._typing import FloatArray
-from boostr._validation import check_weights
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.estimators import BoostR
 from boostr.estimators._curves import use_threads
 from boostr.estimators._progress import forget
 from boostr.exceptions import InvalidParameterError
-from boostr.io._atomic import check_checkpoint
-from boostr.tuning._checkpoint import Checkpoint
-from boostr.tuning._design import check_count
-from boostr.tuning._fingerprint import digest, digest_data
+from boostr.io.files import check_checkpoint
+from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest, digest_data
 from boostr.tuning._plan import Individuals, Split, plan_splits
-from boostr.tuning._progress import RunProgress
 from boostr.tuning._results import (
+    Scorers,
+    check_scorers,
     describe_model,
     find_best_mean,
     rank_settings,
+    score_model,
     summarise,
     tabulate,
 )
-from boostr.tuning._scoring import Scorers, check_scorers, score_model
 from boostr.tuning._shared import fit_on_part
-from boostr.tuning._space import default_space, draw_settings
+from boostr.tuning._space import check_count, default_space, draw_settings
 
 __all__ = ["BoostRSearch"]
 

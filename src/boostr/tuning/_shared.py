@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
-from boostr._engine.cohort import LocalCohort
 from boostr._engine.penalty import reprice
+from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import LeafProblem
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data._fingerprint import Fingerprint
+from boostr.data.events.fingerprint import Fingerprint
 from boostr.estimators import BoostR
 from boostr.estimators._finish import finish_fit
 from boostr.estimators._learning import Pace, learn_trees

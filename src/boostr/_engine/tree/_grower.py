@@ -11,7 +11,7 @@ import numpy as np
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree
-from boostr._kernels.nodes import Nodes
+from boostr._kernels.apply import Nodes
 from boostr._kernels.solve import solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray
 

@@ -7,13 +7,13 @@ from typing import Protocol
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
+from boostr._kernels.binning import partition_members, partition_members_parallel
 from boostr._kernels.histogram import (
     accumulate_histograms,
     accumulate_histograms_parallel,
     accumulate_many_channels,
     accumulate_many_channels_parallel,
 )
-from boostr._kernels.partition import partition_members, partition_members_parallel
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["HistogramSource", "LocalSource"]

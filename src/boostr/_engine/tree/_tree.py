@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._kernels.nodes import Nodes
+from boostr._kernels.apply import Nodes
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = ["Tree", "pack_trees"]

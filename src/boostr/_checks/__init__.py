@@ -1,0 +1,1 @@
+"""Checks of what users pass, each rule and its message once."""

@@ -1,0 +1,268 @@
+"""The loop of boosting: gradient, tree, shrink, update; and its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostr._engine.binning import BinnedFeatures, FeatureLayout
+from boostr._engine.statistics import SufficientStats
+from boostr._engine.tree import (
+    GrowthParams,
+    HistogramSource,
+    LeafProblem,
+    LocalSource,
+    Tree,
+    grow_tree,
+)
+from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
+from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
+from boostr.exceptions import InvalidParameterError
+
+__all__ = [
+    "Booster",
+    "BoostingParams",
+    "LocalTrainees",
+    "Trainees",
+    "draw_individuals",
+    "scatter",
+]
+
+_PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
+_N_CHUNKS = 64  # of individuals; fixed, so that sums over them have the same bits always
+
+
+class Trainees(HistogramSource, Protocol):
+    """All that a booster knows of individuals, whether they are here or elsewhere.
+
+    Trees are trained on some of them; the coefficients of all are kept up to date, so that
+    the loss of those left out is known after every tree.
+    """
+
+    def start(self, share: float, seed: int) -> None:
+        """Begin a tree on a share of those that are trained on, drawn with the seed."""
+        ...
+
+    def add(self, tree: Tree) -> tuple[float, float]:
+        """Add a tree; return the loss of all individuals, and of those held out."""
+        ...
+
+    def keep(self) -> None:
+        """Remember the coefficients of those held out as they are now."""
+        ...
+
+    def forget(self) -> None:
+        """Drop all that is held elsewhere: the model is done."""
+        ...
+
+
+class LocalTrainees:
+    """Individuals whose bins and statistics lie in local arrays.
+
+    Parameters
+    ----------
+    stats : SufficientStats
+        Of all individuals.
+    features : BinnedFeatures
+        The same.
+    solver : int
+        Kind of leaf problem, see :mod:`boostr._kernels.solve`.
+    held_out : (n_held_out,) int32
+        Who is not trained on, ascending.
+    n_threads : int
+        Threads to use; results do not depend on it.
+    first : int
+        Position of the first individual where these are some of many.
+    """
+
+    def __init__(
+        self,
+        stats: SufficientStats,
+        features: BinnedFeatures,
+        solver: int,
+        held_out: IndexArray,
+        n_threads: int = 1,
+        first: int = 0,
+    ) -> None:
+        self.theta = np.zeros_like(stats.linear)
+        self.kept = np.zeros((len(held_out), stats.n_terms))  # of those held out
+        self.held_out = held_out
+        self.rows = stats.channels(solver)
+        self._stats = stats
+        self._features = features
+        self._first = first
+        self._source = LocalSource(features, self.rows, stats.n_terms, n_threads)
+        everybody = np.arange(len(stats.linear), dtype=np.int32)
+        self._members = np.delete(everybody, held_out)
+
+    def start(self, share: float, seed: int) -> None:
+        """Begin a tree on a share of those that are trained on."""
+        rows = self._members
+        if share < 1.0:
+            rows = rows[draw_individuals(rows + np.int64(self._first), share, seed)]
+        self._source.start(rows)
+
+    def root(self, features: IndexArray) -> FloatArray:
+        """Return the root's sums, see `HistogramSource`."""
+        return self._source.root(features)
+
+    def split(
+        self,
+        node: int,
+        feature: int,
+        goes_left: BoolArray,
+        children: tuple[int, int],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Split a node and return the children's sums, see `HistogramSource`."""
+        return self._source.split(node, feature, goes_left, children)
+
+    def add(self, tree: Tree) -> tuple[float, float]:
+        """Add a tree to the coefficients and gradients of everybody."""
+        arguments = (
+            self._features.bins,
+            self._features.missing_bin,
+            tree.nodes,
+            self._stats.linear,
+            self._stats.quadratic,
+            self.theta,
+            self.rows,
+        )
+        if len(self.theta) >= _PARALLEL_FROM:
+            total = add_tree_parallel(*arguments, _N_CHUNKS)
+        else:
+            total = add_tree(*arguments)
+        return total, self.loss(self.held_out)
+
+    def keep(self) -> None:
+        """Remember the coefficients of those held out."""
+        self.kept = self.theta[self.held_out]
+
+    def forget(self) -> None:
+        """Do nothing: what lies here goes with the object."""
+
+    def loss(self, members: IndexArray) -> float:
+        """Return the summed loss of some individuals."""
+        return quadratic_loss(self.theta, self.rows, self._stats.linear, members)
+
+
+def draw_individuals(positions: PositionArray, share: float, seed: int) -> BoolArray:
+    """Draw every individual with the same chance; return who is drawn.
+
+    Whether somebody is drawn depends on the seed and on the own position alone (a step of
+    the splitmix64 generator), so that parts of the individuals can be drawn anywhere.
+    """
+    state = positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    scatter(state)
+    return np.asarray(state < np.uint64(min(share * 2.0**64, 2.0**64 - 2048)))
+
+
+def scatter(state: NDArray[np.uint64]) -> None:
+    """Turn numbers into others that look like chance, in place: splitmix64's last step."""
+    state ^= state >> np.uint64(30)
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoostingParams:
+    """How one ensemble is grown."""
+
+    growth: GrowthParams
+    learning_rate: float
+    subsample: float = 1.0
+    colsample: float = 1.0
+    seed: int = 0
+    starts_at_mean: bool = True  # the first tree is a root alone, taken in full
+
+
+class Booster:
+    """An ensemble in the making: one call of `step` adds one tree.
+
+    Trees are trained on trainees and split on ``columns`` (all features by default).
+    """
+
+    def __init__(
+        self,
+        trainees: Trainees,
+        layout: FeatureLayout,
+        problem: LeafProblem,
+        params: BoostingParams,
+        n_threads: int = 1,
+        columns: IndexArray | None = None,
+    ) -> None:
+        self.trainees = trainees
+        self.trees: list[Tree] = []
+        self.total_loss = 0.0  # of all individuals, trained on or not
+        self.held_out_loss = 0.0
+        self._layout = layout
+        self._problem = problem
+        self._params = params
+        self._growth = replace(params.growth, n_threads=n_threads)
+        self._rng = np.random.default_rng(params.seed)
+        everything = np.arange(layout.n_features, dtype=np.int32)
+        self._all_features = everything if columns is None else columns
+
+    def step(self, known: Tree | None = None) -> Tree:
+        """Grow one tree on the gradient, shrink it and add it.
+
+        A tree that is known already, from the same step of another booster, is added as it
+        is; random numbers are drawn all the same, so that the next step goes on alike.
+        """
+        drawn = self._draw()
+        if known is None:
+            tree = self._grow(*drawn)
+        else:
+            tree = known
+            self._check(tree)
+        self.total_loss, self.held_out_loss = self.trainees.add(tree)
+        self.trees.append(tree)
+        return tree
+
+    def _check(self, tree: Tree) -> None:
+        """Refuse a tree of other data: kernels would read where nothing is."""
+        n_features, n_terms = self._layout.n_features, len(self._problem.penalty)
+        is_ours = tree.nodes.value.shape[1] == n_terms
+        if not is_ours or tree.nodes.feature.max() >= n_features:
+            raise InvalidParameterError(
+                f"A known tree must be one of {n_features} features and {n_terms} leaf "
+                "functions, but it is not.\n\nHint: grow it again."
+            )
+
+    @property
+    def _is_at_mean(self) -> bool:
+        return self._params.starts_at_mean and not self.trees
+
+    def _draw(self) -> tuple[int, IndexArray, int]:
+        """Draw the seed of the individuals, the features and the seed of one tree."""
+        rows, columns = 0, self._all_features
+        if not self._is_at_mean:
+            if self._params.subsample < 1.0:
+                rows = int(self._rng.integers(2**63))
+            columns = self._draw_columns()
+        return rows, columns, int(self._rng.integers(2**63))
+
+    def _grow(self, rows: int, columns: IndexArray, seed: int) -> Tree:
+        is_mean = self._is_at_mean
+        self.trainees.start(1.0 if is_mean else self._params.subsample, rows)
+        tree = grow_tree(
+            self.trainees,
+            self._problem,
+            replace(self._growth, max_leaves=1) if is_mean else self._growth,
+            self._layout.n_values,
+            self._layout.is_categorical,
+            columns,
+            seed,
+        )
+        return tree if is_mean else tree.scaled(self._params.learning_rate)
+
+    def _draw_columns(self) -> IndexArray:
+        n_features = len(self._all_features)
+        if self._params.colsample >= 1.0:
+            return self._all_features
+        n_drawn = max(1, round(self._params.colsample * n_features))
+        return np.sort(self._rng.choice(self._all_features, n_drawn, replace=False))

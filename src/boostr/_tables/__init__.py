@@ -1,1 +1,0 @@
-"""Tables of static features, as estimators take them."""

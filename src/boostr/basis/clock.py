@@ -1,0 +1,404 @@
+"""Clocks: the time in which leaf functions are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy  # its parts load when they are used, which keeps `import boostr` light
+
+from boostr._typing import FloatArray, PositionArray
+from boostr.data import RecurrentEvents, RiskTable
+from boostr.data.events.exposure import exposed_windows
+
+__all__ = [
+    "ROUNDING",
+    "CalendarClock",
+    "Clock",
+    "OperationalClock",
+    "PooledHistories",
+    "find_recent",
+    "fit_fall",
+    "pool_recent",
+]
+
+_MAX_KNOTS = 64
+_N_TENTHS = 10  # of the time axis, at whose ends there are knots as well
+_SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
+_FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
+_RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
+_RECENT_EVENTS = 30  # that tell it
+_N_LEVEL_CELLS = 80  # of the time axis, by which the time that tells the level is extended
+_N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
+_TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
+_CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
+_N_ROUNDS = 3  # of balancing what is expected and what came
+_N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
+_STEPS = (0.5, 2.0)  # factors of one round
+ROUNDING = 1e-9  # of times
+_N_REMEMBERED = 32  # clocks whose curves are not made again
+_STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
+_STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarClock:
+    """Time since the first start of all, ``s(t) = t``, or a clock that stands still."""
+
+    speed: float = 1.0
+    origin: float = 0.0  # nobody is observed before it
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the clock's time at the given times."""
+        passed = np.asarray(times, dtype=np.float64) - self.origin
+        return np.asarray(np.maximum(passed, 0.0) * self.speed)
+
+    def rate(self, times: FloatArray) -> FloatArray:
+        """Return the speed of the clock, ds/dt."""
+        return np.where(np.asarray(times) < self.origin, 0.0, self.speed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperationalClock:
+    """Time counted in events of the average individual.
+
+    ``s(t)`` is the mean cumulative function of all training individuals, smoothed: a
+    monotone cubic through some of its points in log time and log count, where every power
+    law is a straight line. Before the first point it is a power law; after the last, the
+    end of follow-up, the rate goes on from its recent level, constant or as a power of
+    time: ``ds/dt = last_rate * (t / t_end) ** (last_slope - 1)``.
+    """
+
+    origin: float  # nobody is observed before it
+    log_times: FloatArray  # (n_knots,)
+    log_counts: FloatArray  # (n_knots,)
+    first_slope: float  # exponent before the first knot
+    last_slope: float  # exponent after the last knot
+    last_rate: float | None = None  # at the last knot; None: that of one power law from 0
+
+    @classmethod
+    def from_events(
+        cls, events: RecurrentEvents, weights: FloatArray | None = None
+    ) -> OperationalClock | CalendarClock:
+        """Smooth the mean cumulative function of the events.
+
+        Without any event of positive cost there is nothing to count in, and the clock is
+        the calendar.
+        """
+        weights = np.ones(len(events)) if weights is None else weights
+        if not weights.all():
+            events, weights = events[weights > 0.0], weights[weights > 0.0]
+        step = max(1, len(events) // _SAMPLE_SIZE)
+        if step > 1:
+            events, weights = events[::step], weights[::step]
+        table = RiskTable.from_events(events, weights)
+        mean = np.cumsum(table.totals(table.cost) / table.at_risk())
+        rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
+        times, mean = table.times[rises], mean[rises]
+        if times.size == 0:
+            return CalendarClock()
+        origin = float(events.window_start.min())
+        pooled = PooledHistories(events, weights, origin)
+        since, rate = pooled.recent()
+        knots = _place_knots(times - origin, mean, since, pooled, rate)
+        slope, rate = pooled.fall() or (0.0, pooled.level())
+        clock = cls._through(origin, *knots, 1.0 + slope, rate)
+        for _ in range(_N_ROUNDS):
+            clock = cls._through(
+                origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
+            )
+        return clock
+
+    @classmethod
+    def power_law(
+        cls, events: RecurrentEvents, weights: FloatArray, origin: float, exponent: float
+    ) -> OperationalClock:
+        """Return a power of time by which as many events as came are expected in all."""
+        windows = exposed_windows(events)
+        end = float(events.window_stop.max()) - origin
+        start, stop = ((at - origin) / end for at in (windows.start, windows.stop))
+        passed = windows.factor * (stop**exponent - start**exponent)
+        count = weights[events.event_owner] @ events.costs
+        count /= weights[windows.owner] @ passed
+        return cls(origin, np.log([end]), np.log([count]), exponent, exponent)
+
+    @property
+    def is_power_law(self) -> bool:
+        """Whether the clock is one power of time, after the end of follow-up as well."""
+        return len(self.log_times) == 1 and self.last_rate is None
+
+    @classmethod
+    def _through(
+        cls,
+        origin: float,
+        log_times: FloatArray,
+        log_counts: FloatArray,
+        last_slope: float,
+        last_rate: float | None,
+    ) -> OperationalClock:
+        """Return the clock through some knots; through one it is straight, and stays so."""
+        if len(log_times) == 1:
+            rate = float(np.exp(log_counts[0] - log_times[0]))
+            return cls(origin, log_times, log_counts, 1.0, 1.0, rate)
+        first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
+        first = float(np.clip(first, *_FIRST_SLOPES))
+        return cls(origin, log_times, log_counts, first, last_slope, last_rate)
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the clock's time at the given times."""
+        log_time = self._log_time(times)
+        inside = np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
+        passed = np.maximum(
+            log_time - self.log_times[-1], 0.0
+        )  # in log time, since the end
+        ahead = self.end_rate * np.expm1(self.last_slope * passed) / self.last_slope
+        return np.asarray(inside + ahead)
+
+    def rate(self, times: FloatArray) -> FloatArray:
+        """Return the speed of the clock, ds/dt."""
+        # A power law has no finite rate of its own at the origin: read it just after.
+        soon = self.origin + 1e-6 * np.exp(self.log_times[0])
+        log_time = self._log_time(np.maximum(np.asarray(times, dtype=np.float64), soon))
+        slope = np.full(log_time.shape, self.first_slope)
+        inside = (log_time >= self.log_times[0]) & (log_time <= self.log_times[-1])
+        if len(self.log_times) > 1:
+            derivative = _interpolate(self).derivative()
+            slope[inside] = derivative(log_time[inside])
+        passed = log_time - self.log_times[-1]
+        growth = slope * np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
+        ahead = self.end_rate * np.exp(self.last_slope * np.maximum(passed, 0.0))
+        return np.asarray(np.where(passed > 0.0, ahead, growth) * np.exp(-log_time))
+
+    @property
+    def end_rate(self) -> float:
+        """Rate at the last knot per unit of log time."""
+        if self.last_rate is None:
+            return float(self.last_slope * np.exp(self.log_counts[-1]))
+        return float(self.last_rate * np.exp(self.log_times[-1]))
+
+    def _log_time(self, times: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return np.log(
+                np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0)
+            )
+
+    def _log_read(self, log_time: FloatArray) -> FloatArray:
+        """Return the log count up to the last knot."""
+        below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
+        if len(self.log_times) == 1:
+            return np.asarray(below)
+        middle = _interpolate(self)(np.maximum(log_time, self.log_times[0]))
+        return np.where(log_time < self.log_times[0], below, middle)
+
+
+@lru_cache(maxsize=_N_REMEMBERED)
+def _interpolate(clock: OperationalClock) -> Any:
+    """Return the monotone cubic, which begins and ends with the rates around it."""
+    times, counts = clock.log_times, clock.log_counts
+    smooth = scipy.interpolate.PchipInterpolator(times, counts)
+    if clock.last_rate is None:
+        return smooth
+    slopes = smooth(times, 1)
+    secants = np.diff(counts) / np.diff(times)
+    end = clock.end_rate / np.exp(counts[-1])
+    # Steeper ones might not be monotone.
+    slopes[0] = min(clock.first_slope, _STEEPEST_END * secants[0])
+    slopes[-1] = min(end, _STEEPEST_END * secants[-1])
+    return scipy.interpolate.CubicHermiteSpline(times, counts, slopes)
+
+
+Clock = CalendarClock | OperationalClock
+
+
+class PooledHistories:
+    """Events and time under observation of all individuals together."""
+
+    def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
+        windows = exposed_windows(events)
+        amounts = weights[windows.owner] * windows.factor
+        self.end = float(events.window_stop.max()) - origin
+        self._enter = _Ramp(windows.start - origin, amounts)
+        self._leave = _Ramp(windows.stop - origin, amounts)
+        some = events.costs > 0.0
+        numbers, costs = weights[events.event_owner[some]], events.costs[some]
+        self._times, place = np.unique(events.times[some] - origin, return_inverse=True)
+        self._numbers = _sum_up(place, numbers)
+        self._costs = _sum_up(place, numbers * costs)
+
+    def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and costs of events between edges."""
+        places = np.searchsorted(self._times, edges, side="right")
+        return np.diff(self._numbers[places]), np.diff(self._costs[places])
+
+    def exposure(self, edges: FloatArray) -> FloatArray:
+        """Return the time under observation between edges."""
+        return np.diff(self._enter.read(edges) - self._leave.read(edges))
+
+    def rates(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean rates between edges, and numbers of events there."""
+        counts, costs = self.count(edges)
+        exposure = self.exposure(edges)
+        return _divide(costs, exposure, 0.0), counts
+
+    def balance(self, clock: OperationalClock) -> tuple[FloatArray, FloatArray]:
+        """Return the knots of a clock by which as many events as came are expected.
+
+        Between any two knots, that is.
+        """
+        knots = np.concatenate([[0.0], np.exp(clock.log_times)])
+        knots[-1] = self.end  # without the rounding of logarithms
+        fine = np.linspace(knots[:-1], knots[1:], _N_FINE, endpoint=False, axis=1)
+        fine = np.append(fine.ravel(), self.end)
+        at_risk = _divide(self.exposure(fine), np.diff(fine), 0.0)
+        expected = at_risk * np.diff(clock.read(clock.origin + fine))
+        expected = expected.reshape(-1, _N_FINE).sum(axis=1)
+        growth = np.diff(clock.read(clock.origin + knots))
+        # Events at a knot belong to the stretch before it, however logarithms are rounded.
+        came = self.count(knots * (1.0 + ROUNDING))[1]
+        growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
+        return clock.log_times, np.log(np.cumsum(growth))
+
+    def recent(self) -> tuple[float, float]:
+        """Return since when, and at what rate, events came recently."""
+        since = find_recent(self._times, np.diff(self._numbers), 0.0, self.end)
+        rate = self.rates(np.array([since, self.end]))[0][0]
+        return since, float(rate)
+
+    def level(self) -> float:
+        """Return the rate at which events go on after the end."""
+        edges = np.linspace(0.0, self.end, _N_LEVEL_CELLS + 1)
+        counts, costs = self.count(edges)
+        return pool_recent(edges, counts, costs, self.exposure(edges))
+
+    def fall(self) -> tuple[float, float] | None:
+        """Return the exponent and the last value of a clearly falling rate."""
+        edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
+        return fit_fall(edges, *self.rates(edges))
+
+
+def find_recent(times: FloatArray, weights: FloatArray, start: float, end: float) -> float:
+    """Return since when events tell the recent rate.
+
+    That is in the last tenth of the time axis, or since so many events as tell a rate.
+    """
+    since = end - _RECENT_SHARE * (end - start)
+    if weights[times > since].sum() >= _RECENT_EVENTS:
+        return since
+    at, place = np.unique(times, return_inverse=True)
+    numbers = _sum_up(place, weights)
+    enough = np.flatnonzero(numbers[-1] - numbers[1:] >= _RECENT_EVENTS)
+    return float(at[enough[-1]]) if enough.size else start
+
+
+def pool_recent(
+    edges: FloatArray, counts: FloatArray, costs: FloatArray, exposure: FloatArray
+) -> float:
+    """Return the recent rate, from as much time before the end as rates are alike.
+
+    Between the edges there were ``counts`` of events, with ``costs``, in time under
+    observation ``exposure``. The last tenth counts, or as much as has enough events; then
+    as much time again, as long as its rate does not differ clearly from that so far.
+    """
+    span, before = edges[-1] - edges[0], edges[-1] - edges[:-1]
+    n_late = np.cumsum(counts[::-1])[::-1]
+    is_first = before <= _RECENT_SHARE * span * (1.0 + ROUNDING)
+    is_first[-1] = True  # also where the last cell is longer
+    enough = np.flatnonzero(n_late >= _RECENT_EVENTS)
+    first = min(int(np.argmax(is_first)), int(enough[-1]) if enough.size else 0)
+    while first > 0:
+        far = edges[-1] - 2.0 * (edges[-1] - edges[first]) * (1.0 + ROUNDING)
+        cells = slice(min(int(np.searchsorted(edges[:first], far)), first - 1), first)
+        n, x = counts[first:].sum(), exposure[first:].sum()
+        expected = exposure[cells].sum() * n / x
+        spread = np.sqrt(expected * (1.0 + exposure[cells].sum() / x))
+        if abs(counts[cells].sum() - expected) > _CLEAR * spread:
+            break
+        first = cells.start
+    return float(costs[first:].sum() / exposure[first:].sum())
+
+
+def fit_fall(
+    edges: FloatArray, rates: FloatArray, counts: FloatArray
+) -> tuple[float, float] | None:
+    """Return the exponent and the last value of a clearly falling rate, None of others.
+
+    ``edges`` are times from the origin, between which there were ``counts`` of events at
+    ``rates``. A rise is not taken as a trend: it would go on for ever.
+    """
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
+    if some.sum() < 3:
+        return None
+    log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
+    centre, level = (np.average(x, weights=counts) for x in (log_times, log_rates))
+    curvature = float(counts @ (log_times - centre) ** 2)
+    slope = float(counts @ ((log_times - centre) * log_rates)) / curvature
+    rest = log_rates - level - slope * (log_times - centre)
+    spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
+    if slope > -_CLEAR * np.sqrt(spread / curvature):
+        return None
+    last = level + slope * (np.log(edges[-1]) - centre)
+    return max(slope, _STEEPEST), float(np.exp(last))
+
+
+class _Ramp:
+    """The function ``sum of w_i max(t - t_i, 0)``."""
+
+    def __init__(self, times: FloatArray, weights: FloatArray) -> None:
+        order = np.argsort(times, kind="stable")
+        self._times = times[order]
+        self._weight = np.concatenate([[0.0], np.cumsum(weights[order])])
+        self._moment = np.concatenate([[0.0], np.cumsum((weights * times)[order])])
+
+    def read(self, times: FloatArray) -> FloatArray:
+        """Return the function at some times."""
+        places = np.searchsorted(self._times, times, side="right")
+        return np.asarray(self._weight[places] * times - self._moment[places])
+
+
+def _sum_up(place: PositionArray, values: FloatArray) -> FloatArray:
+    """Return the sums of values up to each place, from before the first one on."""
+    return np.concatenate([[0.0], np.cumsum(np.bincount(place, values))])
+
+
+def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
+    """Return ratios, or a number where nothing is to be divided by."""
+    return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0.0)
+
+
+def _place_knots(
+    times: FloatArray, mean: FloatArray, since: float, pooled: PooledHistories, rate: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return log times and log counts of knots.
+
+    They lie at quantiles of the events and at tenths of the time axis. Since few may be
+    left at the end, where one event makes a large step of the mean cumulative function,
+    the last stretch has the rate of all its events over all its time.
+    """
+    n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+    ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
+    tenths = np.arange(1, _N_TENTHS) * pooled.end / _N_TENTHS
+    at = np.union1d(times[ranks], tenths)
+    at = at[at <= since * (1.0 + ROUNDING)]
+    # The middle of the jump: half of an event has happened at its own time.
+    padded = np.concatenate([[0.0], mean])
+    counts = 0.5 * (
+        padded[np.searchsorted(times, at, side="left")]
+        + padded[np.searchsorted(times, at, side="right")]
+    )
+    start = padded[np.searchsorted(times, since, side="right")]
+    at = np.append(at, pooled.end)
+    counts = np.append(counts, start + rate * (pooled.end - since))
+    # Far from the origin, times that differ by rounding have the same logarithm; and a
+    # stretch without events must not stop the clock.
+    with np.errstate(divide="ignore"):
+        log_times, log_counts = np.log(at), np.log(counts)
+    keep = [len(at) - 1]
+    for place in range(len(at) - 2, -1, -1):
+        rises = counts[place] < counts[keep[-1]] and log_times[place] < log_times[keep[-1]]
+        if rises and counts[place] > 0.0:
+            keep.append(place)
+    keep.reverse()
+    return log_times[keep], log_counts[keep]

@@ -1,0 +1,101 @@
+"""Histories and sensors up to a time, and times as the user gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.data.events.recurrent_events import RecurrentEvents
+from boostr.data.flat import offsets_of, owners_of
+from boostr.data.sensors.trajectories import Trajectories
+from boostr.data.times import as_stamp, find_origins, to_numbers
+from boostr.exceptions import InvalidParameterError
+
+__all__ = ["clip", "clip_sensors", "read_times"]
+
+
+def clip(
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray
+) -> tuple[RecurrentEvents, PositionArray]:
+    """Return the histories clipped to ``(start, stop]``, without those not observed then.
+
+    The positions of the remaining individuals are returned, too.
+    """
+    n = len(y)
+    owner = owners_of(y.window_offsets)
+    begin = np.maximum(y.window_start, start[owner])
+    end = np.minimum(y.window_stop, stop[owner])
+    is_seen = end > begin
+    n_windows = np.bincount(owner[is_seen], minlength=n)
+    rows = np.flatnonzero(n_windows)
+    who = y.event_owner
+    happens = (y.times > start[who]) & (y.times <= stop[who])
+    n_events = np.bincount(who[happens], minlength=n)
+    part = y._with(
+        times=y.times[happens],
+        costs=y.costs[happens],
+        event_offsets=offsets_of(n_events[rows]),
+        window_start=begin[is_seen],
+        window_stop=end[is_seen],
+        window_offsets=offsets_of(n_windows[rows]),
+        ids=y.ids[rows],
+        origins=None if y.origins is None else y.origins[rows],
+        exposure=None if y.exposure is None else y.exposure[rows],
+    )
+    return part, rows
+
+
+def clip_sensors(
+    sensors: Trajectories, stop: FloatArray, future: Trajectories | None = None
+) -> Trajectories:
+    """Return the samples up to one time per individual.
+
+    Samples of a planned future and of sensors known in advance are added after it.
+    """
+    owner = owners_of(sensors.offsets)
+    is_known = sensors.times <= stop[owner]
+    past = sensors._with(
+        times=sensors.times[is_known],
+        values=np.ascontiguousarray(sensors.values[:, is_known]),
+        offsets=offsets_of(np.bincount(owner[is_known], minlength=len(sensors))),
+    )
+    planned = () if future is None else future.names
+    ahead = [name for name in sensors._known_ahead() if name not in planned]
+    if ahead:
+        known = sensors.select(ahead)
+        future = known if future is None else future.merge(known)
+    return past if future is None else past.followed_by(future, at=stop)
+
+
+def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
+    """Return one time per individual on the time axis of the histories.
+
+    Time stamps are counted from the common origin or from each individual's own.
+    """
+    given: AnyArray = np.asarray(time)
+    is_number = given.dtype.kind in "fiu"
+    is_missing = is_number and np.isnan(given).any()
+    if given.ndim > 1 or given.size not in {1, len(y)} or is_missing:
+        raise InvalidParameterError(
+            f"`{name}` must be one time, or one for each of the {len(y)} individuals, and "
+            f"none may be missing, but its shape is {given.shape}."
+        )
+    values = given.ravel().astype(np.float64) if is_number else _read_stamps(y, time, name)
+    return np.broadcast_to(values, (len(y),)).copy()
+
+
+def _read_stamps(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
+    """Return one time stamp, or one per individual, as numbers."""
+    since = find_origins(y)
+    if since is None:
+        raise InvalidParameterError(
+            f"`{name}` must be a number, or one per individual, but it is {time!r} and the "
+            "histories do not count time from a known date.\n\n"
+            "Hint: RecurrentEvents.from_long reads tables of time stamps."
+        )
+    stamps = np.array(
+        [as_stamp(moment, name) for moment in np.asarray(time).ravel()], "datetime64[us]"
+    )
+    return to_numbers(stamps, since, y.time_unit)

@@ -1,0 +1,518 @@
+"""``RecurrentEvents``: windows of observation and event times of many individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from boostr.data.events.assemble import assemble
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.frames import (
+    find_tied,
+    read_long,
+    read_start_stop,
+    settle_duplicates,
+    write_long,
+    write_start_stop,
+)
+from boostr.data.events.read_exposure import (
+    check_exposed,
+    read_exposure,
+    read_exposure_column,
+)
+from boostr.data.events.sequences import read_flat, read_lists, read_wide
+from boostr.data.parquet.events import EventScans
+from boostr.data.time_scales import TimeScales
+
+
+class RecurrentEvents(EventScans, TimeScales):
+    """Event histories of many individuals, sliceable like a 1-D array.
+
+    Every individual is observed on one or more windows ``(start, stop]``, and has
+    events at times within them; events at the same time are allowed. Windows that
+    touch are one window. The container is the ``y`` of every estimator, and
+    scikit-learn splits it as it stands. Make it with one of the constructors
+    ``from_…``, which check every rule and drop nothing; calling the class itself
+    takes the arrays below as they are.
+
+    Parameters
+    ----------
+    times : (n_events,) float64 array
+        Event times, individual after individual, sorted within each.
+    event_offsets : (n + 1,) int64 array
+        Events of individual ``i`` are ``times[event_offsets[i]:event_offsets[i + 1]]``.
+    costs : (n_events,) float64 array
+        What each event counts; ones if no costs were given.
+    has_costs : bool
+        Whether costs were given.
+    window_start, window_stop : (n_windows,) float64 array
+        Windows, individual after individual, sorted and disjoint within each.
+    window_offsets : (n + 1,) int64 array
+        Where the windows of each individual begin.
+    ids : (n,) array
+        Id of every individual; its position if no ids were given.
+    has_ids : bool
+        Whether ids were given.
+    id_name : str or None
+        Name of the column that the ids came from.
+    time_unit : str or None
+        Unit of the times: "s", "min", "h", "D", "W", or whatever the user called it.
+    origin : numpy.datetime64 or None
+        Moment of time 0, if the times were time stamps with a common origin.
+    origins : (n,) datetime64[us] array or None
+        Moment of time 0 of each, if they were time stamps with ``origin="individual"``.
+    exposure : object or None
+        What `with_exposure` has made of exposures, if there are any.
+
+    See Also
+    --------
+    boostr.BoostR : The estimator that learns from these histories.
+
+    Notes
+    -----
+    ``y[mask]``, ``y[slice]`` and ``y[positions]`` give another ``RecurrentEvents``;
+    positions may repeat, as in a bootstrap. ``y[3]`` gives a container of length one,
+    and iterating yields such containers. ``np.asarray(y)`` is an object array that
+    holds the event times of every individual. The arrays must not be changed.
+
+    Examples
+    --------
+    >>> from boostr.data import RecurrentEvents
+    >>> y = RecurrentEvents.from_lists([[3.0, 8.5], []], end=[10.0, 7.0])
+    >>> y
+    RecurrentEvents(2 individuals, 2 events, follow-up 17)
+    >>> y.n_events
+    array([2, 0])
+    >>> y[y.end > 8].times
+    array([3. , 8.5])
+    """
+
+    @classmethod
+    def from_long(  # noqa: PLR0913 - all but the first five are by name
+        cls,
+        df: Any,
+        id: str,
+        time: str,
+        event: str | None = None,
+        cost: str | None = None,
+        *,
+        start: Any = None,
+        end: Any = None,
+        unit: str | None = None,
+        origin: Any = None,
+        exposure: Any = None,
+        duplicates: str = "warn",
+    ) -> Self:
+        """Read a table with one row per event and one row per end of follow-up.
+
+        Individuals come out sorted by id, so the order of the rows does not matter.
+
+        Parameters
+        ----------
+        df : DataFrame
+            From pandas, polars or anything else that narwhals reads.
+        id, time, event : str
+            Names of the columns. ``event`` holds booleans, or 0 and 1: a row with 1 is
+            an event, the one row with 0 of every individual is its end of follow-up. An
+            event may happen at the very end. Without ``event`` every row is one, and
+            ``end`` must be given. Times are numbers, durations or time stamps; time stamps
+            are read to the microsecond, in UTC if they have a zone.
+        cost : str, optional
+            Column with what each event counts. In rows that are no event it must be
+            0 or missing.
+        start : str, scalar, mapping, Series or (n,) array-like, optional
+            Entry into follow-up: a column that is constant for each individual, one value
+            for all, or values by id (a mapping, or a pandas Series whose index has the
+            ids; an array in ascending order of ids). By default follow-up starts at time
+            0. A table of time stamps needs ``start`` or ``origin``, because its first event
+            does not say since when events would have been seen.
+        end : str, scalar, mapping, Series or (n,) array-like, optional
+            End of follow-up of the individuals that have no row for it, given as `start`
+            is; a text that is no column is a time stamp. Individuals that `start` or `end`
+            name by id and that have no rows are observed without events: this is how
+            machines that never failed get into a table of work orders.
+        unit : {"s", "min", "m", "h", "D", "W"}, optional
+            Unit to which time stamps and durations are converted, days by default.
+            Numbers stay as they are, and any text is kept as the name of their unit.
+        origin : time stamp or "individual", optional
+            Moment of time 0. By default the earliest time stamp of the table (starts
+            included), one for all: time is calendar time, and who starts later enters
+            late. With "individual" the time of each individual, numbers included, is
+            measured from its own start: time is age.
+        exposure : str, (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`. In a column it is the same in all rows of an individual.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table: count
+            each of them, with or without a warning, keep one of each, or refuse them.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per id.
+
+        Raises
+        ------
+        InvalidEventsError
+            If a rule is broken; the message names the individuals.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import RecurrentEvents
+        >>> df = pd.DataFrame(
+        ...     {
+        ...         "well": ["W1", "W1", "W1", "W2"],
+        ...         "day": [3.0, 8.5, 10.0, 7.0],
+        ...         "failed": [1, 1, 0, 0],
+        ...     }
+        ... )
+        >>> y = RecurrentEvents.from_long(df, id="well", time="day", event="failed")
+        >>> y.n_events
+        array([2, 0])
+
+        Work orders have no ends, and no rows of machines that never failed:
+
+        >>> orders = pd.DataFrame({"well": ["W1", "W1"], "day": [3.0, 8.5]})
+        >>> until = {"W1": 10.0, "W2": 7.0}
+        >>> RecurrentEvents.from_long(orders, id="well", time="day", end=until).equals(y)
+        True
+        """
+        columns = {"id": id, "time": time, "event": event, "cost": cost}
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
+        y = cls(
+            **assemble(
+                read_long(df, columns, start=start, end=end, unit=unit, origin=origin)
+            )
+        )
+        if duplicates == "warn" and find_tied(y).size:
+            settle_duplicates(df, columns.values(), id, duplicates)
+        if isinstance(exposure, str):
+            exposure = read_exposure_column(df, id, exposure)
+        return y.with_exposure(exposure)
+
+    @classmethod
+    def from_start_stop(  # noqa: PLR0913 - all but the first six are by name
+        cls,
+        df: Any,
+        id: str,
+        start: str,
+        stop: str,
+        event: str,
+        cost: str | None = None,
+        *,
+        unit: str | None = None,
+        origin: Any = None,
+        exposure: Any = None,
+        duplicates: str = "warn",
+    ) -> Self:
+        """Read a table of windows, each with or without an event at its stop.
+
+        A row says that the individual was observed on ``(start, stop]``. Rows may leave
+        gaps and begin late; rows that touch are one window. Individuals come out sorted
+        by id, so the order of the rows does not matter.
+
+        Parameters
+        ----------
+        df : DataFrame
+            From pandas, polars or anything else that narwhals reads.
+        id, start, stop, event : str
+            Names of the columns. ``event`` holds booleans, or 0 and 1, for an event at
+            the stop. Times are numbers, durations or time stamps; time stamps are read
+            to the microsecond, in UTC if they have a zone.
+        cost : str, optional
+            Column with what each event counts. In rows that are no event it must be
+            0 or missing.
+        unit : {"s", "min", "m", "h", "D", "W"}, optional
+            Unit to which time stamps and durations are converted, days by default.
+            Numbers stay as they are, and any text is kept as the name of their unit.
+        origin : time stamp or "individual", optional
+            Moment of time 0. By default the earliest time stamp of the table, one for
+            all: time is calendar time, and who starts later enters late. With
+            "individual" the time of each individual, numbers included, is measured
+            from its own first start: time is age.
+        exposure : str, (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`. In a column it may differ from window to window.
+        duplicates : {"warn", "keep", "drop", "error"}, default="warn"
+            What to do with rows that repeat another row in all columns of the table.
+            "drop" keeps one of each; otherwise they are refused, by "error" before anything
+            else, because their windows overlap.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per id.
+
+        Raises
+        ------
+        InvalidEventsError
+            If a rule is broken; the message names the individuals.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import RecurrentEvents
+        >>> df = pd.DataFrame(
+        ...     {
+        ...         "well": ["W1", "W1", "W2"],
+        ...         "start": ["2024-01-01", "2024-01-04", "2024-02-01"],
+        ...         "stop": ["2024-01-04", "2024-01-11", "2024-02-08"],
+        ...         "failed": [True, False, False],
+        ...     }
+        ... ).astype({"start": "datetime64[us]", "stop": "datetime64[us]"})
+        >>> y = RecurrentEvents.from_start_stop(df, "well", "start", "stop", "failed")
+        >>> y
+        RecurrentEvents(2 individuals, 1 event, follow-up 17 days)
+        >>> y.start
+        array([ 0., 31.])
+        """
+        columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
+        if duplicates != "warn":
+            df = settle_duplicates(df, columns.values(), id, duplicates)
+        records = read_start_stop(df, columns, unit=unit, origin=origin)
+        y = cls(**assemble(records))
+        if isinstance(exposure, str):
+            start_of_row = records.window_start
+            return y._expose(read_exposure_column(df, id, exposure, start_of_row))
+        return y.with_exposure(exposure)
+
+    @classmethod
+    def from_lists(
+        cls,
+        events: Sequence[ArrayLike],
+        end: ArrayLike,
+        start: ArrayLike | None = None,
+        cost: Sequence[ArrayLike] | None = None,
+        ids: ArrayLike | None = None,
+        *,
+        exposure: Any = None,
+    ) -> Self:
+        """Read one list of event times per individual.
+
+        Parameters
+        ----------
+        events : sequence of array-like
+            Event times of every individual in any order; an empty list for none.
+        end : scalar or (n,) array-like
+            End of follow-up.
+        start : scalar or (n,) array-like, optional
+            Entry into follow-up, 0 by default.
+        cost : sequence of array-like, optional
+            Costs of the events, in lists of the same lengths.
+        ids : (n,) array-like, optional
+            Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per list, in the order given.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0, 8.5], []], end=[10.0, 7.0])
+        >>> y.follow_up
+        array([10.,  7.])
+        """
+        records = read_lists(events, start=start, end=end, cost=cost, ids=ids)
+        return cls(**assemble(records)).with_exposure(exposure)
+
+    @classmethod
+    def from_wide(
+        cls,
+        values: Any,
+        *,
+        start: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Read rows of event times followed by the end of follow-up.
+
+        Parameters
+        ----------
+        values : (n, m) array-like or DataFrame
+            In each row the event times, then the end of follow-up, then NaN or negative
+            numbers up to the width of the array. The index of a DataFrame is not read.
+        start : scalar or (n,) array-like, optional
+            Entry into follow-up, 0 by default.
+        ids : (n,) array-like, optional
+            Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per row.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_wide([[3.0, 8.5, 10.0], [7.0, -1.0, -1.0]])
+        >>> y.n_events
+        array([2, 0])
+        """
+        records = read_wide(values, start=start, ids=ids)
+        return cls(**assemble(records)).with_exposure(exposure)
+
+    @classmethod
+    def from_flat(
+        cls,
+        times: ArrayLike,
+        event_offsets: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        end: ArrayLike,
+        costs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Read the event times of all individuals from one array.
+
+        Parameters
+        ----------
+        times : (n_events,) array-like
+            Event times, individual after individual.
+        event_offsets : (n + 1,) array-like of int
+            Individual ``i`` has ``times[event_offsets[i]:event_offsets[i + 1]]``.
+        start : scalar or (n,) array-like, optional
+            Entry into follow-up, 0 by default.
+        end : scalar or (n,) array-like
+            End of follow-up.
+        costs : (n_events,) array-like, optional
+            What each event counts.
+        ids : (n,) array-like, optional
+            Id of every individual, its position by default.
+        exposure : (n,) array-like, mapping or Trajectories, optional
+            What the number of events is proportional to, such as the length of a pipe; see
+            `with_exposure`.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per individual; the arrays are copies.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> RecurrentEvents.from_flat([3.0, 8.5], [0, 2, 2], end=[10.0, 7.0]).n_events
+        array([2, 0])
+        """
+        records = read_flat(
+            times, event_offsets, start=start, end=end, costs=costs, ids=ids
+        )
+        return cls(**assemble(records)).with_exposure(exposure)
+
+    def with_exposure(self, exposure: Any) -> Self:
+        """Return the histories with exposures, to which counts of events are proportional.
+
+        A water main fails in proportion to its length, an aircraft to its flights. With an
+        exposure :math:`e_i(t)` the rate of events of an individual is :math:`e_i(t)` times
+        that of a unit, which estimators learn. It stays with the histories when these are
+        sliced, joined or cut at a time.
+
+        Parameters
+        ----------
+        exposure : float, (n,) array-like, mapping, Series or Trajectories
+            One positive number per individual, in the order of `ids` or by id; or a series
+            that changes in time, `Trajectories` of one sensor that is never negative,
+            matched by id. A value holds up to the next sample, the first one also before
+            it and the last one for ever; what a series shows after the end of follow-up is
+            used in forecasts. None takes exposures away.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same histories with exposures.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=9.0, ids=["main", "branch"])
+        >>> y.with_exposure({"main": 4.5, "branch": 0.2}).exposure.values
+        array([4.5, 0.2])
+        """
+        return self._expose(None if exposure is None else read_exposure(self, exposure))
+
+    def _expose(self, exposure: Exposure | None) -> Self:
+        """Return the histories with exposures, which must be above zero at some time."""
+        if exposure is None and self.exposure is None:
+            return self
+        exposed = self._with(exposure=exposure)
+        check_exposed(exposed)
+        return exposed
+
+    def to_long(self, *, backend: str | None = None) -> Any:
+        """Write a table with one row per event and one row per end of follow-up.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``id_name`` (or "id"), "start", "time", "event" and, if costs were
+            given, "cost". Times are time stamps if origins are known.
+            ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
+            the same histories, sorted by id; ``duplicates="keep"`` says that events at the
+            same time are right.
+
+        Raises
+        ------
+        InvalidEventsError
+            If there are gaps, which this form cannot express.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=[10.0, 7.0])
+        >>> y.to_long(backend="pandas")
+           id  start  time  event
+        0   0    0.0   3.0   True
+        1   0    0.0  10.0  False
+        2   1    0.0   7.0  False
+        """
+        return write_long(self, backend)
+
+    def to_start_stop(self, *, backend: str | None = None) -> Any:
+        """Write a table of windows, cut at the events.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``id_name`` (or "id"), "start", "stop", "event" and, if costs were
+            given, "cost". Times are time stamps if origins are known.
+            ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
+            gives the same histories, sorted by id.
+
+        Raises
+        ------
+        InvalidEventsError
+            If events of one individual are tied, which this form cannot express.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=[10.0, 7.0])
+        >>> y.to_start_stop(backend="pandas")
+           id  start  stop  event
+        0   0    0.0   3.0   True
+        1   0    3.0  10.0  False
+        2   1    0.0   7.0  False
+        """
+        return write_start_stop(self, backend)

@@ -1,0 +1,1 @@
+"""Event histories and sensors in Parquet files, read in chunks."""

@@ -1,0 +1,327 @@
+"""Event histories in Parquet files, read in chunks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from boostr._typing import AnyArray, OffsetArray
+from boostr.data.events.assemble import Records, assemble
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.follow_up import check_common
+from boostr.data.events.frames import Columns, read_long, read_start_stop
+from boostr.data.events.read_exposure import read_exposure
+from boostr.data.individuals import count_of
+from boostr.data.parquet.files import Paths, find_parquet, open_files
+from boostr.data.parquet.rows import CHANGED, Inventory, ScannedRows, map_ahead
+from boostr.data.times import as_stamp
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from boostr.data.events.recurrent_events import RecurrentEvents
+
+__all__ = ["EventScans", "ScannedEvents"]
+
+
+class ScannedEvents:
+    """Event histories in Parquet files, too many for memory: the ``y`` of `BoostR.fit`.
+
+    Made by `RecurrentEvents.scan_parquet`, which reads no row. Individuals are in
+    ascending order of their ids, whatever the order of files and rows. The first question
+    looks at the column of ids; rows that are not sorted by id are sorted once, on disk.
+
+    Parameters
+    ----------
+    rows : ScannedRows
+        Rows of the files.
+    read : callable
+        Turns a table of rows, and the origin if it was found, into records.
+    make : type
+        Class of the chunks.
+    moments : sequence
+        Columns of times, and a common start, whose earliest is the origin of time stamps.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the files.
+    id_name : str
+        Name of the column of ids.
+    time_unit : str or None
+        Unit of the times, as in `RecurrentEvents`.
+    has_costs : bool
+        Whether costs were given.
+
+    See Also
+    --------
+    RecurrentEvents.scan_parquet : Makes it.
+    ScannedTrajectories : The same for sensors.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from boostr.data import RecurrentEvents
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = {"well": [1, 1, 2], "day": [3.0, 9.0, 7.0], "failed": [1, 0, 0]}
+    >>> pd.DataFrame(rows).to_parquet(folder / "part-0.parquet")
+    >>> y = RecurrentEvents.scan_parquet(folder, id="well", time="day", event="failed")
+    >>> y
+    ScannedEvents(1 file, 3 rows)
+    >>> len(y), [chunk.times.tolist() for chunk in y.chunks()]
+    (2, [[3.0]])
+    """
+
+    has_ids = True
+
+    def __init__(
+        self,
+        rows: ScannedRows,
+        read: Callable[[Any, Any], Records],
+        make: type[RecurrentEvents],
+        moments: Sequence[Any],
+    ) -> None:
+        self._rows = rows
+        self._read_records = read
+        self._make = make
+        self._columns = rows.given.schema.names
+        empty = read(rows.given.schema.empty_table(), None)  # whether roles and types fit
+        self.id_name = empty.id_name
+        self.time_unit = empty.time_unit
+        self.has_costs = empty.costs is not None
+        self._origin = empty.origin
+        # The earliest of all time stamps is their origin, unless it was given.
+        self._stamps: tuple[Any, ...] = tuple(moments) if empty.origin is not None else ()
+        self._given_exposure: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the files: events and ends of follow-up, or windows."""
+        return self._rows.n_rows
+
+    @cached_property
+    def _inventory(self) -> Inventory:
+        columns = [moment for moment in self._stamps if isinstance(moment, str)]
+        inventory = self._rows.take_inventory(moments=columns)
+        if inventory.ids.size == 0:
+            raise InvalidEventsError(
+                "There must be at least one individual, but the files have no rows."
+            )
+        return inventory
+
+    @property
+    def ids(self) -> AnyArray:
+        """Ids of all individuals, ascending."""
+        return self._inventory.ids
+
+    @property
+    def origin(self) -> np.datetime64 | None:
+        """Moment of time 0, if times are time stamps with a common origin."""
+        if not self._stamps:
+            return self._origin
+        common = [as_stamp(m, "start") for m in self._stamps if not isinstance(m, str)]
+        earliest = self._inventory.earliest
+        return min(common if earliest is None else [earliest, *common], default=None)
+
+    @cached_property
+    def n_events(self) -> OffsetArray:
+        """Number of events of every individual."""
+        return np.concatenate([chunk.n_events for chunk in self.chunks()])
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({count_of(len(self._rows.given.files), 'file')}, "
+            f"{count_of(self.n_rows, 'row')})"
+        )
+
+    def chunks(
+        self, n_rows: int | None = None, *, n_threads: int = 1
+    ) -> Iterator[RecurrentEvents]:
+        """Yield the histories in chunks of complete individuals.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            Rows of a chunk at most, unless one individual has more; half a million by
+            default.
+        n_threads : int, default=1
+            With more, chunks are read ahead, so that as many are in memory.
+
+        Yields
+        ------
+        RecurrentEvents
+            Individuals in ascending order of their ids, every rule checked.
+        """
+        first = 0
+        ids = self.ids  # rows are in order now
+        tables = self._rows.chunks(self._columns, n_rows)
+        for chunk in map_ahead(self._read, tables, n_threads):
+            last = first + len(chunk)
+            if not np.array_equal(chunk.ids, ids[first:last]):
+                raise InvalidEventsError(CHANGED)
+            exposure = self._exposure
+            yield chunk if exposure is None else chunk._expose(exposure[first:last])
+            first = last
+        if first < len(ids):
+            raise InvalidEventsError(CHANGED)
+
+    def _read(self, table: Any) -> RecurrentEvents:
+        with self._rows.named_errors():
+            return self._make(**assemble(self._read_records(table, self.origin)))
+
+    @cached_property
+    def _exposure(self) -> Exposure | None:
+        given = self._given_exposure
+        return None if given is None else read_exposure(self, given)
+
+    def with_exposure(self, exposure: Any) -> ScannedEvents:
+        """Return the scan with exposures, to which counts of events are proportional.
+
+        Parameters
+        ----------
+        exposure : float, (n,) array-like, mapping, Series or Trajectories
+            As in `RecurrentEvents.with_exposure`: numbers in ascending order of ids, or by
+            id. They stay in memory. None takes exposures away.
+
+        Returns
+        -------
+        ScannedEvents
+            The same files with exposures.
+        """
+        exposed = copy.copy(self)
+        exposed.__dict__.pop("_exposure", None)
+        exposed._given_exposure = exposure
+        return exposed
+
+    def collect(self) -> RecurrentEvents:
+        """Read everything into memory.
+
+        Returns
+        -------
+        RecurrentEvents
+            As one of the constructors ``from_…`` gives it.
+        """
+        return self._make.concatenate(list(self.chunks()))
+
+
+class EventScans:
+    """Constructor of scans, inherited by `RecurrentEvents`."""
+
+    @classmethod
+    def scan_parquet(  # noqa: PLR0913 - all but the first are by name
+        cls,
+        path: Paths,
+        *,
+        id: str,
+        event: str,
+        time: str | None = None,
+        stop: str | None = None,
+        start: Any = None,
+        cost: str | None = None,
+        unit: str | None = None,
+        origin: Any = None,
+        exposure: Any = None,
+        cache: str | PathLike[str] | None = None,
+        sort_memory: str = "1GB",
+    ) -> ScannedEvents:
+        """Point at Parquet files with more events than fit into memory.
+
+        `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
+        a time. Files that are sorted by id are read as they stand; so are those that each
+        hold a range of ids, in any order. Others are sorted once, on disk. Only the columns
+        that are named are read, so rows that repeat another one are not found: each counts.
+
+        Parameters
+        ----------
+        path : str, Path or sequence of them
+            A file, a folder, a pattern such as ``"events/*.parquet"``, or several.
+        id, event : str
+            Names of the columns, as in `from_long`.
+        time : str, optional
+            Column of times, for rows that are events and ends of follow-up as in
+            `from_long`.
+        stop : str, optional
+            The alternative: with the column ``start``, rows are windows as in
+            `from_start_stop`, which can have gaps.
+        start, cost, unit : optional
+            As in `from_long` and `from_start_stop`; a start is a column or one for all.
+        origin : time stamp or "individual", optional
+            As there; by default the earliest time stamp of all files.
+        exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
+            What the number of events is proportional to, in memory: numbers in ascending
+            order of ids, or by id; see `with_exposure`.
+        cache : str or Path, optional
+            Folder for sorted rows, to find them there the next time; by default they are
+            deleted with the object.
+        sort_memory : str, default="1GB"
+            Memory that sorting may take; it goes on on disk.
+
+        Returns
+        -------
+        ScannedEvents
+            Of which nothing is read yet.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0, 8.5], []], end=[10.0, 7.0])
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "events.parquet"
+        >>> y.to_long(backend="pandas").to_parquet(file)
+        >>> scan = RecurrentEvents.scan_parquet(file, id="id", time="time", event="event")
+        >>> scan.collect().times
+        array([3. , 8.5])
+        """
+        check_common(start)
+        columns: Columns = {"id": id, "event": event, "cost": cost}
+        columns |= _time_columns(time, start, stop)
+        names = [name for name in columns.values() if name is not None]
+        if isinstance(start, str):
+            names.append(start)
+        kept = None if cache is None else Path(cache)
+        files = open_files(find_parquet(path, kept), list(dict.fromkeys(names)), id)
+        rows = ScannedRows(
+            files,
+            [id, str(time or start)],
+            kept,
+            sort_memory,
+            InvalidEventsError,
+        )
+
+        def read(table: Any, found: Any) -> Records:
+            since = origin if found is None else found
+            if stop is not None:
+                return read_start_stop(table, columns, unit=unit, origin=since)
+            return read_long(table, columns, start=start, unit=unit, origin=since)
+
+        make = cast("type[RecurrentEvents]", cls)
+        moments = [] if origin is not None else [time, stop, start]
+        scan = ScannedEvents(rows, read, make, [m for m in moments if m is not None])
+        return scan.with_exposure(exposure)
+
+
+def _time_columns(time: str | None, start: Any, stop: str | None) -> Columns:
+    """Return the columns of time by role, for rows of events or rows of windows."""
+    if (time is None) == (stop is None):
+        raise InvalidParameterError(
+            "Either `time` or `stop` must be the name of a column, but "
+            f"{'neither is' if time is None else 'both are'}.\n\n"
+            "Hint: time=… where rows are events and ends of follow-up, start=… and stop=… "
+            "where they are windows."
+        )
+    if stop is None:
+        return {"time": time}
+    if not isinstance(start, str):
+        raise InvalidParameterError(
+            f"`start` must be the name of a column beside `stop`, but it is {start!r}."
+        )
+    return {"start": start, "stop": stop}

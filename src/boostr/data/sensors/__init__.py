@@ -1,0 +1,1 @@
+"""Sensors of many individuals over time."""

@@ -1,0 +1,286 @@
+"""Drawing of maps over two static features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._typing import AnyArray, FloatArray
+from boostr.data.times import name_unit
+from boostr.exceptions import InvalidParameterError
+from boostr.inspection import CoefficientMap, FeatureInteraction
+from boostr.plotting.style import (
+    find_edges,
+    name_categories,
+    name_rate,
+    open_axes,
+    place_beside,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_coefficient_map", "plot_feature_map", "plot_interaction"]
+
+
+def plot_coefficient_map(
+    result: CoefficientMap,
+    *,
+    ax: Axes | None = None,
+    show_colorbar: bool = True,
+    mesh_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw a map over two static features.
+
+    What cannot be negative is drawn from dark to bright; what a sensor adds at a value is
+    red above zero and blue below.
+
+    Parameters
+    ----------
+    result : CoefficientMap
+        Result of `boostr.inspection.coefficient_map`.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    show_colorbar : bool, default=True
+        Whether a bar beside the map tells what the colours mean.
+    mesh_kwargs : mapping, default=None
+        Options of the map, see `matplotlib.axes.Axes.pcolormesh`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the map was drawn.
+
+    See Also
+    --------
+    boostr.inspection.coefficient_map : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import coefficient_map
+    >>> from boostr.plotting import plot_coefficient_map
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=100, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None, random_state=0)
+    >>> result = coefficient_map(model.fit(train.X, train.y), "x0", "x1")
+    >>> ax = plot_coefficient_map(result)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x0', 'x1')
+    """
+    axes: Axes = open_axes(ax, "plot_coefficient_map")
+    options: dict[str, Any] = {"cmap": "viridis", "rasterized": True}
+    if result.kind == "effect":
+        largest = float(np.abs(result.values).max()) or 1.0
+        options = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "rasterized": True}
+    edges = [find_edges(_places(grid)) for grid in (result.x_grid, result.y_grid)]
+    mesh = axes.pcolormesh(*edges, result.values, **(options | dict(mesh_kwargs or {})))
+    for axis, name, grid in (
+        (axes.xaxis, result.feature_x, result.x_grid),
+        (axes.yaxis, result.feature_y, result.y_grid),
+    ):
+        axis.set_label_text(name)
+        if grid.dtype == object:
+            name_categories(axis, grid)
+    if show_colorbar:
+        axes.figure.colorbar(mesh, ax=axes, label=_describe(result))
+    return axes
+
+
+def _places(grid: AnyArray) -> FloatArray:
+    """Return where values stand on an axis; categories stand at whole numbers."""
+    return np.arange(len(grid), dtype=np.float64) if grid.dtype == object else grid
+
+
+def _describe(result: CoefficientMap) -> str:
+    rate = name_rate(result.time_unit)
+    if result.kind == "norm":
+        return f"Spread of the rate added by {result.sensor}\n({rate})"
+    if result.kind == "effect":
+        return f"Rate added by {result.sensor} at {shorten(result.at)}\n({rate})"
+    if result.kind == "baseline":
+        return f"Baseline rate ({rate})"
+    unit = name_unit(result.time_unit)
+    when = f"{result.horizon:g} {unit}" if unit else f"time {result.horizon:g}"
+    return f"Expected number of events by {when}"
+
+
+_TITLES = ("True", "Estimated")
+
+
+def plot_feature_map(
+    x: ArrayLike,
+    y: ArrayLike,
+    true: ArrayLike,
+    estimated: ArrayLike,
+    *,
+    labels: tuple[str, str, str] = ("x0", "x1", "Expected number of events"),
+    ax: Axes | None = None,
+    map_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw a quantity over two features, the truth beside its estimate.
+
+    Both maps have the same colours for the same numbers.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,), or (n_x,) and (n_y,)
+        Values of the two features: of individuals, or of the columns and rows of a grid,
+        ascending.
+    true, estimated : array-like of shape (n,) or (n_y, n_x)
+        The quantity of these individuals, or on this grid.
+    labels : tuple of str, default=("x0", "x1", "Expected number of events")
+        Names of the features and of the quantity, with its unit.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    map_kwargs : mapping, default=None
+        Options of both maps, see `matplotlib.axes.Axes.pcolormesh`, or
+        `matplotlib.axes.Axes.scatter` for individuals.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the maps were drawn; the two are its ``child_axes``.
+
+    See Also
+    --------
+    plot_coefficient_map : The map of a model alone.
+    boostr.simulate.dataset_a : Data of which the truth is known.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.plotting import plot_feature_map
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None).fit(train.X, train.y)
+    >>> true, estimated = train.truth([100.0])[:, 0], model.predict(train.X, horizon=100)
+    >>> ax = plot_feature_map(train.X[:, 0], train.X[:, 1], true, estimated)
+    >>> [panel.get_title() for panel in ax.child_axes]
+    ['True', 'Estimated']
+    """
+    across, along, values = _check(x, y, true, estimated)
+    axes: Axes = open_axes(ax, "plot_feature_map", (8.2, 3.6))
+    panels = place_beside(axes, 2, 0.3)
+    known = values[np.isfinite(values)]
+    options: dict[str, Any] = {
+        "cmap": "viridis",
+        "vmin": float(known.min(initial=np.inf)) if known.size else 0.0,
+        "vmax": float(known.max(initial=-np.inf)) if known.size else 1.0,
+        "rasterized": True,
+    }
+    is_grid = values[0].ndim == 2
+    if not is_grid:
+        options |= {"s": float(np.clip(12_000.0 / max(len(across), 1), 3.0, 30.0))}
+    options |= dict(map_kwargs or {})
+    for panel, title, each in zip(panels, _TITLES, values, strict=True):
+        if is_grid:
+            drawn = panel.pcolormesh(find_edges(across), find_edges(along), each, **options)
+        else:
+            drawn = panel.scatter(across, along, c=each, **options)
+        panel.set_title(title)
+        panel.set_xlabel(shorten(labels[0]))
+    panels[0].set_ylabel(shorten(labels[1]))
+    panels[1].sharey(panels[0])
+    panels[1].tick_params(labelleft=False)
+    figure: Any = axes.figure
+    figure.colorbar(
+        drawn, cax=panels[1].inset_axes((1.04, 0.0, 0.05, 1.0)), label=labels[2]
+    )
+    return axes
+
+
+def _check(
+    x: ArrayLike, y: ArrayLike, true: ArrayLike, estimated: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return features, and the two maps in one array."""
+    across, along = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    maps = [np.asarray(each, dtype=np.float64) for each in (true, estimated)]
+    n_points = (len(across),) if across.ndim == 1 and across.shape == along.shape else None
+    n_cells = (len(along), len(across)) if across.ndim == along.ndim == 1 else None
+    if maps[0].shape == maps[1].shape and maps[0].shape in {n_points, n_cells}:
+        return across, along, np.stack(maps)
+    raise InvalidParameterError(
+        "`true` and `estimated` must have one value per individual, or one row per value "
+        f"of `y` and one column per value of `x`, but their shapes are {maps[0].shape} and "
+        f"{maps[1].shape} for shapes of {across.shape} and {along.shape}."
+    )
+
+
+def plot_interaction(
+    result: FeatureInteraction,
+    *,
+    same_scale: bool = False,
+    ax: Axes | None = None,
+    mesh_kwargs: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw the cumulative intensity over two static features, one map per time.
+
+    Parameters
+    ----------
+    result : FeatureInteraction
+        Result of `boostr.inspection.feature_interaction`.
+    same_scale : bool, default=False
+        Whether a colour means the same number at all times; each map has a scale of its
+        own by default, as numbers grow with time.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+    mesh_kwargs : mapping, default=None
+        Options of the maps, see `matplotlib.axes.Axes.pcolormesh`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where the maps were drawn; those of several times are its ``child_axes``.
+
+    See Also
+    --------
+    boostr.inspection.feature_interaction : Computes what is drawn.
+    plot_coefficient_map : One map, also for the effects of sensors.
+
+    Examples
+    --------
+    >>> from boostr import BoostR
+    >>> from boostr.inspection import feature_interaction
+    >>> from boostr.plotting import plot_interaction
+    >>> from boostr.simulate import dataset_a
+    >>> train = dataset_a(n=150, random_state=1)
+    >>> model = BoostR(n_estimators=5, validation=None).fit(train.X, train.y)
+    >>> ax = plot_interaction(feature_interaction(model, "x0", "x1", times=[50, 100]))
+    >>> [panel.get_title() for panel in ax.child_axes]
+    ['By time 50', 'By time 100']
+    """
+    n_maps = len(result.times)
+    axes: Axes = open_axes(ax, "plot_interaction", (1.4 + 3.4 * n_maps, 3.6))
+    panels = place_beside(axes, n_maps, 0.45 if same_scale else 1.15)
+    edges = [find_edges(_places(grid)) for grid in (result.x_grid, result.y_grid)]
+    options: dict[str, Any] = {"cmap": "viridis", "rasterized": True}
+    if same_scale:
+        options |= {"vmin": float(result.values.min()), "vmax": float(result.values.max())}
+    options |= dict(mesh_kwargs or {})
+    unit = name_unit(result.time_unit)
+    figure: Any = axes.figure
+    for place, panel in enumerate(panels):
+        mesh = panel.pcolormesh(*edges, result.values[place], **options)
+        _label(panel.xaxis, result.feature_x, result.x_grid)
+        _label(panel.yaxis, result.feature_y, result.y_grid)
+        moment = result.times[place]
+        panel.set_title(f"By {moment:g} {unit}" if unit else f"By time {moment:g}")
+        if place and same_scale:
+            panel.set_ylabel("")
+        is_last = place == n_maps - 1
+        if not same_scale or is_last:
+            bar = panel.inset_axes((1.04, 0.0, 0.05, 1.0))
+            label = "Expected number of events" if is_last else ""
+            figure.colorbar(mesh, cax=bar, label=label)
+    return axes
+
+
+def _label(axis: Any, name: str, grid: AnyArray) -> None:
+    axis.set_label_text(shorten(name))
+    if grid.dtype == object:
+        name_categories(axis, grid)
