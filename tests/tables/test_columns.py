@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from boostr._checks.tables import (
+from boostr.data.features import (
     KnownColumns,
     sort_categories,
     to_codes,

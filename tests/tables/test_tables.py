@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr import RecurrentEvents
-from boostr._checks.tables import check_rows, check_table, is_frame, to_matrix
+from boostr.data.features import check_rows, check_table, is_frame, to_matrix
 from boostr.exceptions import InvalidFeaturesError, TargetTypeError
 
 

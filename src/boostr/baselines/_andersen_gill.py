@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._checks.parameters import check_number
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
-from boostr.baselines._asked import check_number, refuse_costs
 from boostr.baselines._curves import MeanCurves
 from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
 from boostr.data import RecurrentEvents, RiskTable
+from boostr.data.target import refuse_costs
 from boostr.exceptions import InvalidEventsError
 
 __all__ = ["AndersenGill"]

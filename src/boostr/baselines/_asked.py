@@ -1,83 +1,11 @@
-"""Checks of the parameters of baselines and of prediction times."""
+"""Features that a baseline needs."""
 
 from __future__ import annotations
 
-import os
-from numbers import Integral, Real
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents
-from boostr.exceptions import (
-    InvalidEventsError,
-    InvalidFeaturesError,
-    InvalidParameterError,
-)
+from boostr.exceptions import InvalidFeaturesError
 
-__all__ = [
-    "check_count",
-    "check_number",
-    "check_times",
-    "check_windows",
-    "count_threads",
-    "need_features",
-    "refuse_costs",
-]
-
-
-def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
-    """Return times as a 1-D array of finite numbers that are not negative."""
-    values = as_times(times, name, "times count units since `y.origin`.")
-    if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
-        raise InvalidParameterError(
-            f"`{name}` must be finite numbers in one row, none of them negative, got "
-            f"{first_few(values.ravel())}."
-        )
-    return values
-
-
-def check_windows(
-    start: ArrayLike, stop: ArrayLike, n: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return starts and stops of windows, one each per individual."""
-    starts = spread_times(check_times(start, "start"), n, "start")
-    stops = spread_times(check_times(stop, "stop"), n, "stop")
-    check_window_order(starts, stops)
-    return starts, stops
-
-
-def check_count(value: Any, name: str, least: int = 1) -> None:
-    """Refuse all but whole numbers of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidParameterError(
-            f"`{name}` must be a whole number of at least {least}, but it is {value!r}."
-        )
-
-
-def check_number(value: Any, name: str, low: float, high: float = np.inf) -> None:
-    """Refuse all but numbers in (low, high]."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not low < float(value) <= high:
-        limits = f"above {low:g}" + ("" if np.isinf(high) else f" and at most {high:g}")
-        raise InvalidParameterError(
-            f"`{name}` must be a number {limits}, but it is {value!r}."
-        )
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads: one by default, all for -1."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InvalidParameterError(
-            f"`n_jobs` must be a number of threads, but it is {n_jobs!r}.\n\n"
-            "Hint: None is one thread, -1 all of them."
-        )
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+__all__ = ["need_features"]
 
 
 def need_features(features: FloatArray, model: str) -> None:
@@ -86,25 +14,4 @@ def need_features(features: FloatArray, model: str) -> None:
         raise InvalidFeaturesError(
             f"{model} must have features to tell individuals apart, but `X` has none."
             "\n\nHint: McfRegressor gives everybody the mean cumulative function."
-        )
-
-
-def refuse_exposure(y: RecurrentEvents, model: str) -> None:
-    """Refuse histories with exposures, which would be ignored."""
-    if y.exposure is not None:
-        raise InvalidEventsError(
-            f"{model} cannot use exposures, but these histories have some.\n\n"
-            "Hint: y.with_exposure(None) takes them away; BoostR, McfRegressor, McfK, "
-            "PowerLawProcess, HomogeneousPoisson, XGBoostPoisson and LightGBMPoisson use "
-            "them."
-        )
-
-
-def refuse_costs(y: RecurrentEvents, model: str) -> None:
-    """Refuse events with costs, as the likelihood is of counts."""
-    if y.has_costs:
-        raise InvalidEventsError(
-            f"{model} counts events and cannot use their costs, but these events have "
-            "some.\n\nHint: read the events without `cost=`; McfRegressor, McfK and "
-            "RandomForestRecurrence take costs."
         )

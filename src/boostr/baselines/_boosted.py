@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from boostr.baselines._asked import check_count, check_number, count_threads
+from boostr._checks.parameters import check_count, check_number, count_threads
 from boostr.baselines._rival import Rival
 
 __all__ = ["BoostedRival"]

@@ -10,7 +10,9 @@ import narwhals as nw
 import numpy as np
 
 from boostr._checks.numbers import is_missing
-from boostr._checks.tables import (
+from boostr._typing import AnyArray, FloatArray
+from boostr.data import Panel
+from boostr.data.features import (
     KnownColumns,
     check_table,
     is_frame,
@@ -19,8 +21,6 @@ from boostr._checks.tables import (
     to_matrix,
     warn_of_unseen,
 )
-from boostr._typing import AnyArray, FloatArray
-from boostr.data import Panel
 
 __all__ = ["Columns", "read_table"]
 

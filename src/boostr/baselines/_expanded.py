@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_count, count_threads
 from boostr._optional import require
 from boostr._typing import FloatArray
-from boostr.baselines._asked import check_count, count_threads
 from boostr.baselines._boosted import BoostedRival
 from boostr.baselines._cells import ExpandedRows, TimeCells, cross
 from boostr.baselines._curves import BrokenLines

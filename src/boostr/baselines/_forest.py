@@ -9,15 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._checks.parameters import check_count, check_number, check_times, count_threads
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._typing import AnyArray, FloatArray
-from boostr.baselines._asked import (
-    check_count,
-    check_number,
-    check_times,
-    count_threads,
-    refuse_costs,
-)
 from boostr.baselines._columns import Columns
 from boostr.baselines._curves import Family, MeanCurves, PowerFamily
 from boostr.baselines._forest_growth import ForestParams, grow_forest, map_threads
@@ -26,6 +20,7 @@ from boostr.baselines._power_likelihood import Histories, maximise
 from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
 from boostr.data import RiskTable
+from boostr.data.target import refuse_costs
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidFeaturesError,

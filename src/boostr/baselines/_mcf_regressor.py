@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_count
 from boostr._typing import AnyArray, FloatArray
-from boostr.baselines._asked import check_count, need_features
+from boostr.baselines._asked import need_features
 from boostr.baselines._curves import MeanCurves
 from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid

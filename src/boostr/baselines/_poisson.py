@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._checks.parameters import check_number
 from boostr._typing import FloatArray
-from boostr.baselines._asked import check_number, refuse_costs
 from boostr.baselines._coefficients import CoefficientTable, tabulate
 from boostr.baselines._curves import MeanCurves, PowerFamily
 from boostr.baselines._power_likelihood import Histories, maximise
 from boostr.baselines._rival import Rival, RivalData
+from boostr.data.target import refuse_costs
 
 __all__ = ["HomogeneousPoisson", "PowerLawProcess"]
 

@@ -11,10 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._checks.numbers import check_ids_match, check_weights
-from boostr._checks.tables import check_rows, match_columns
+from boostr._checks.parameters import check_times, check_windows
 from boostr._engine.curves import expose
 from boostr._typing import BoolArray, FloatArray
-from boostr.baselines._asked import check_times, check_windows, refuse_exposure
 from boostr.baselines._columns import Columns, read_table
 from boostr.baselines._curves import Curves
 from boostr.baselines._steps import pool_clock
@@ -23,6 +22,8 @@ from boostr.data import Panel, RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import check_histories
 from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.features import check_rows, match_columns
+from boostr.data.target import refuse_exposure
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["Rival", "RivalData"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from boostr._checks.parameters import count_threads
 from boostr._optional import require
 from boostr._typing import FloatArray
-from boostr.baselines._asked import count_threads
 from boostr.baselines._boosted import BoostedRival
 
 __all__ = ["boost_xgboost", "make_matrix"]

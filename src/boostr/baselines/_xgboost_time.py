@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_count
 from boostr._typing import BoolArray, FloatArray
-from boostr.baselines._asked import check_count
 from boostr.baselines._boosted import BoostedRival
 from boostr.baselines._cells import TimeCells, cross
 from boostr.baselines._curves import BrokenLines

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from boostr._checks.numbers import first_few
-from boostr._checks.tables import refuse_missing
 from boostr._typing import FloatArray
 from boostr.dask._cluster import share, use_worker_threads
 from boostr.dask._partition import (
@@ -29,6 +28,7 @@ from boostr.dask._partition import (
 from boostr.dask._parts import Files, Roles, read_histories, read_paths, read_static
 from boostr.dask._rows import FILE, Table
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.features import refuse_missing
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 

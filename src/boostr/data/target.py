@@ -6,7 +6,7 @@ from boostr.data.events.recurrent_events import RecurrentEvents
 from boostr.data.parquet.events import ScannedEvents
 from boostr.exceptions import InvalidEventsError, TargetTypeError
 
-__all__ = ["check_target"]
+__all__ = ["check_target", "refuse_costs", "refuse_exposure"]
 
 _WAYS = "RecurrentEvents.from_long, from_start_stop, from_lists and from_wide make one."
 
@@ -51,3 +51,24 @@ def check_target(y: object) -> RecurrentEvents:
             "Hint: check the filter that selected the individuals."
         )
     return y
+
+
+def refuse_exposure(y: RecurrentEvents, model: str) -> None:
+    """Refuse histories with exposures, which would be ignored."""
+    if y.exposure is not None:
+        raise InvalidEventsError(
+            f"{model} cannot use exposures, but these histories have some.\n\n"
+            "Hint: y.with_exposure(None) takes them away; BoostR, McfRegressor, McfK, "
+            "PowerLawProcess, HomogeneousPoisson, XGBoostPoisson and LightGBMPoisson use "
+            "them."
+        )
+
+
+def refuse_costs(y: RecurrentEvents, model: str) -> None:
+    """Refuse events with costs, as the likelihood is of counts."""
+    if y.has_costs:
+        raise InvalidEventsError(
+            f"{model} counts events and cannot use their costs, but these events have "
+            "some.\n\nHint: read the events without `cost=`; McfRegressor, McfK and "
+            "RandomForestRecurrence take costs."
+        )

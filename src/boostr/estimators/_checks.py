@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks import tables
 from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
+from boostr.data import features as tables
 from boostr.exceptions import InvalidParameterError
 
 ROWS_HINT = (

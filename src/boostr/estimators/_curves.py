@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._checks.numbers import check_ids_match, check_weights, first_few
-from boostr._checks.tables import match_columns
 from boostr._engine.curves import ExposedCurves, expose
 from boostr._engine.ensemble import Curves as PlainCurves
 from boostr._engine.ensemble import Ensemble
@@ -28,6 +27,7 @@ from boostr.data.events.fingerprint import (
     warn_if_trained_on,
 )
 from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.features import match_columns
 from boostr.estimators._checks import check_rows, check_times, check_window
 from boostr.estimators._exposure import find_labels
 from boostr.estimators._features import FeatureEncoder, check_table

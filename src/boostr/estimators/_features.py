@@ -11,7 +11,8 @@ import narwhals as nw
 import numpy as np
 
 from boostr._checks.numbers import first_few, is_missing
-from boostr._checks.tables import (
+from boostr._typing import AnyArray, BoolArray, FloatArray
+from boostr.data.features import (
     KnownColumns,
     check_table,
     is_frame,
@@ -20,7 +21,6 @@ from boostr._checks.tables import (
     to_matrix,
     warn_of_unseen,
 )
-from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 
 __all__ = [

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.tables import match_columns
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
+from boostr.data.features import match_columns
 from boostr.estimators._checks import check_length, check_times
 from boostr.estimators._forecast_band import make_band
 from boostr.estimators._forecast_checks import (

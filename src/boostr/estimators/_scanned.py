@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_ids_match, check_weights
-from boostr._checks.tables import check_one_row_each
 from boostr._engine.statistics import SufficientStats
 from boostr._forecasting.exposure import ExposedWindows
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, ScannedEvents, ScannedTrajectories, Trajectories
+from boostr.data.features import check_one_row_each
 from boostr.data.parquet.pairs import read_in_step
 from boostr.data.parquet.rows import map_ahead
 from boostr.estimators._checks import ROWS_HINT

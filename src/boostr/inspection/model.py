@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from boostr._checks.numbers import as_times
-from boostr._checks.tables import match_columns
 from boostr._engine.ensemble import Ensemble
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import Clock, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.features import match_columns
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, UnusedInputWarning
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import chdtr, chdtrc, ndtr
 
 from boostr._typing import FloatArray, OffsetArray
-from boostr.baselines._asked import refuse_exposure
 from boostr.data import RecurrentEvents, check_target
+from boostr.data.target import refuse_exposure
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = ["TrendTest", "laplace_test", "mil_hdbk_189_test"]

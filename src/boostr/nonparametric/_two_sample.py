@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import chdtrc
 
 from boostr._typing import FloatArray, PositionArray
-from boostr.baselines._asked import refuse_exposure
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.target import refuse_exposure
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.nonparametric._difference import read_groups
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
-from boostr._checks.tables import check_table, match_columns
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.features import check_table, match_columns
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import count_of
 from boostr.data.times import MICROSECONDS, find_origins, name_length, name_unit

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from boostr._checks.tables import is_frame
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import read_times
 from boostr.data.events.frames import make_table
+from boostr.data.features import is_frame
 from boostr.data.flat import owners_of
 from boostr.data.times import as_stamp, find_origins, to_stamps
 from boostr.exceptions import InvalidParameterError
