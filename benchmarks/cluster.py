@@ -25,13 +25,13 @@ from boostr._engine.selection import Task, grow
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import Cohort, LocalCohort
 from boostr._engine.tree import GrowthParams
+from boostr._training.inputs import TrainingData
+from boostr._training.statistics import Plan, plan_statistics
+from boostr._training.summary import Extent
 from boostr._typing import FloatArray
 from boostr.basis import PowerBasis
 from boostr.data import RecurrentEvents
 from boostr.estimators import BoostR
-from boostr.estimators._extent import Extent
-from boostr.estimators._statistics import Plan, plan_statistics
-from boostr.estimators._training_data import TrainingData
 
 N_LEAVES = 8
 MEAN_EVENTS = 5.0

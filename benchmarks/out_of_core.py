@@ -115,8 +115,8 @@ def fit_limited(folder: Path, case: str, limit: float, threads: int, trees: int)
     """Set the limit, fit, and print the times of the steps and the peak of memory."""
     resource.setrlimit(resource.RLIMIT_DATA, (int(limit * _GB), int(limit * _GB)))
     from boostr import BoostR
+    from boostr._training import streamed as _scanned
     from boostr.data import RecurrentEvents, Trajectories
-    from boostr.estimators import _scanned
 
     seconds: dict[str, float] = {}
     for name in ("_survey", "plan_statistics", "_stream_statistics"):

@@ -9,8 +9,8 @@ from benchmarks.measurements._finding import Finding, Scale
 from benchmarks.measurements._workload import draw_events, draw_features
 from boostr import RecurrentEvents
 from boostr._engine.statistics import compute_suffstats, put_on_clock
+from boostr._training.settings import resolve_basis
 from boostr.basis import OperationalClock
-from boostr.estimators._params import resolve_basis
 
 _LIMIT = 5.0
 _N_INDIVIDUALS = 1_000_000

@@ -23,9 +23,9 @@ from boostr._engine.boosting import Booster, BoostingParams
 from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import GrowthParams
+from boostr._training.inputs import TrainingData
+from boostr._training.statistics import Prepared, compute_statistics
 from boostr.basis import OperationalClock, SensorBasis
-from boostr.estimators._statistics import Prepared, compute_statistics
-from boostr.estimators._training_data import TrainingData
 
 _N_LEAVES = 8
 _LEAST_MEMBERS = 20

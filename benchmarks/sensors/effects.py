@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from benchmarks._timing import format_table
 from benchmarks.measurements._finding import Finding
 from benchmarks.sensors._fleet import N_ACTIVE, FittedFleet, Scale
-from boostr.estimators._features import check_table
+from boostr._training.features import check_table
 from boostr.simulate import Simulation
 
 FloatArray = NDArray[np.float64]

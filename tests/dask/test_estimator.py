@@ -11,11 +11,11 @@ from tests.dask.scenes import COLUMNS, Fleet, make_fleet, spread, write
 import boostr
 from boostr import BoostR
 from boostr._engine import boosting as booster_module
+from boostr._training.progress import Progress
 from boostr.basis import StepBasis
 from boostr.dask import DaskBoostR
 from boostr.dask._partition import open_tables
 from boostr.dask._parts import Roles
-from boostr.estimators._progress import Progress
 from boostr.exceptions import (
     DataWarning,
     InvalidEventsError,

@@ -12,9 +12,9 @@ from tests.dask.scenes import make_fleet, spread, write
 from tests.dask.test_estimator import after_rounds, count_grown, fit, scatter
 from tests.dask.test_survey import PARAMS, look
 
+from boostr._training.settings import find_bins
+from boostr._training.statistics import plan_statistics
 from boostr.dask._shards import Recipe, build_cohort
-from boostr.estimators._settings import find_bins
-from boostr.estimators._statistics import plan_statistics
 from boostr.exceptions import ClusterLostError
 
 pytestmark = pytest.mark.slow

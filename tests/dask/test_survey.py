@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from tests.dask.scenes import COLUMNS, make_fleet, spread, write
 
+from boostr._training.features import FeatureEncoder
+from boostr._training.inputs import check_training_data
+from boostr._training.settings import find_bins
+from boostr._training.statistics import compute_statistics, plan_statistics
 from boostr.dask._partition import bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._shards import Recipe, build_cohort
 from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.dask._survey import survey
 from boostr.data import Trajectories
-from boostr.estimators._features import FeatureEncoder
-from boostr.estimators._settings import find_bins
-from boostr.estimators._statistics import compute_statistics, plan_statistics
-from boostr.estimators._training_data import check_training_data
 
 PARAMS = {
     "clock": "operational",

@@ -11,8 +11,8 @@ from pandas.testing import assert_frame_equal
 
 from boostr import MeanCumulativeFunction, RecurrentEvents
 from boostr._checks.numbers import check_ids_match
+from boostr._training.features import FeatureEncoder
 from boostr.datasets import Dataset, load_bladder, load_cgd, load_valve_seats
-from boostr.estimators._features import FeatureEncoder
 from boostr.exceptions import InvalidParameterError, MissingDependencyError
 
 LOADERS = [load_valve_seats, load_bladder, load_cgd]

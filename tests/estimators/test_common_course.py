@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import PoissonRegressor
 
 from boostr import BoostR, RecurrentEvents, Trajectories
+from boostr._training.statistics import _PENALTY, _regress
 from boostr.basis import OperationalClock
-from boostr.estimators._common_course import _PENALTY, _regress
 
 SMALL = {"n_estimators": 2, "validation": None, "n_origins": 0, "random_state": 0}
 LAST = 8.5  # cycles of a season, which ends in the middle of one

@@ -11,14 +11,14 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from boostr import BoostR
-from boostr.baselines import HomogeneousPoisson
-from boostr.estimators._features import (
+from boostr._training.features import (
     _MAX_CATEGORIES,
     _MOST_COUNTED,
     _MOST_RARE,
     FeatureEncoder,
     trim_counts,
 )
+from boostr.baselines import HomogeneousPoisson
 from boostr.exceptions import DataWarning, InvalidFeaturesError
 from boostr.inspection import explain
 

@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from boostr import BoostR, RecurrentEvents
-from boostr.estimators._folds import jackknife_variance
-from boostr.estimators._outlook import look_ahead
+from boostr._forecasting.outlook import look_ahead
+from boostr._training.fold_curves import jackknife_variance
 
 
 @pytest.mark.parametrize("k", [5, 10, 30])

@@ -361,7 +361,7 @@ def test_one_future_is_as_right_as_many_on_average(remembering):
 
 def test_drawn_futures_are_counted_on_a_bar(remembering, monkeypatch, capsys):
     model, X, y, memory = remembering
-    monkeypatch.setattr("boostr.estimators._paths._BLOCK", 50)
+    monkeypatch.setattr("boostr._forecasting.simulate._BLOCK", 50)
     quiet = model.forecast(X, y, 20, memory, n_paths=5)
     assert capsys.readouterr().err == ""
     shown = copy.copy(model)

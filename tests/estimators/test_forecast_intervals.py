@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr import BoostR, RecurrentEvents, Trajectories
-from boostr._forecasting.frailty import FrailtyLaw
+from boostr._forecasting import outlook as _outlook
+from boostr._frailty.law import FrailtyLaw
 from boostr.basis import PowerBasis
-from boostr.estimators import _outlook
 from boostr.exceptions import InvalidParameterError
 
 END = 100.0

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from tests.io.scenes import assert_same
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories
-from boostr.estimators._in_turn import _expose, _select_others
+from boostr._training.event_sensors import _expose, _select_others
 from boostr.exceptions import (
     InterruptedFitError,
     InvalidParameterError,
@@ -128,7 +128,7 @@ def test_frailties_are_fitted_anew_between_the_turns(frail, monkeypatch):
         seen.append((model.sensor_layout_ is None, data.sensors is None, exposure.factors))
         return exposure
 
-    monkeypatch.setattr("boostr.estimators._in_turn._expose", expose)
+    monkeypatch.setattr("boostr._training.event_sensors._expose", expose)
     small(n_estimators=3).fit(X, y, memory)
     assert [one[:2] for one in seen] == [(True, True), (False, False)]
     assert not np.array_equal(seen[0][2], seen[1][2])
@@ -187,7 +187,7 @@ def test_an_interrupted_fit_leaves_nothing(frail, monkeypatch):
     def interrupt(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("boostr.estimators._in_turn._expose", interrupt)
+    monkeypatch.setattr("boostr._training.event_sensors._expose", interrupt)
     with pytest.raises(InterruptedFitError):
         model.fit(X, y, memory)
     assert not hasattr(model, "ensemble_")

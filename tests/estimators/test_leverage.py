@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from boostr import BoostR, RecurrentEvents, datasets
-from boostr.estimators._leverage import Leverage
+from boostr._training.summary import Leverage
 from boostr.exceptions import DataWarning
 
 QUICK = BoostR(n_estimators=2, validation=None, n_origins=0)

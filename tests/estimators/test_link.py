@@ -8,9 +8,9 @@ from tests import oracles, oracles_clock
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble
+from boostr._training.inputs import TrainingData
+from boostr._training.level import fit_link
 from boostr.basis import CalendarClock, OperationalClock, PowerBasis
-from boostr.estimators._link import fit_link
-from boostr.estimators._training_data import TrainingData
 
 PARAMS = {"loss": "intensity", "monotone": True}
 FLOORS = (0.02, 0.05, 0.1, 0.2, 0.4)

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories, load
-from boostr._forecasting.frailty import Frailties
+from boostr._forecasting import simulate as _paths
+from boostr._frailty.law import Frailties
 from boostr.basis import PowerBasis
-from boostr.estimators import _paths
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.report._content import collect
 

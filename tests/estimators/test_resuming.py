@@ -8,8 +8,8 @@ from sklearn.base import clone
 from tests.io.scenes import FEW, PLAIN, SMALL, Scene, assert_same
 
 from boostr import BoostR, load
+from boostr._training.progress import Progress
 from boostr.basis import PowerBasis
-from boostr.estimators._progress import Progress
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
 from boostr.io import checkpoint as checkpoint_module
 
@@ -177,7 +177,7 @@ def test_a_checkpoint_needs_a_seed(scene, path, state):
 
 def test_another_version_is_refused(scene, path, monkeypatch):
     scene.fit(PLAIN, checkpoint=path)
-    monkeypatch.setattr("boostr.estimators._resuming.own_version", lambda: "99.0")
+    monkeypatch.setattr("boostr._training.learn.own_version", lambda: "99.0")
     with pytest.raises(InvalidParameterError, match="other values of: version of boostr"):
         scene.fit(PLAIN, checkpoint=path)
 
@@ -270,7 +270,7 @@ def test_without_locks_two_trainings_are_found_by_their_rounds(
 
 CHILD = """
 import os, signal, sys
-from boostr.estimators._progress import Progress
+from boostr._training.progress import Progress
 from boostr.io import checkpoint as _checkpoint
 from tests.estimators.test_resuming import VALIDATED
 from tests.io.scenes import Scene

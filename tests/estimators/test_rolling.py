@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
 
 from boostr import BoostR, RecurrentEvents, Trajectories
-from boostr._forecasting.frailty import FrailtyLaw
-from boostr.estimators._forecast_law import Shock
-from boostr.estimators._frailty import Seen
-from boostr.estimators._rolling import (
+from boostr._frailty.law import FrailtyLaw
+from boostr._training.frailty import Seen, Shock
+from boostr._training.inputs import TrainingData
+from boostr._training.rolling import (
     Forecast,
     cut_back,
     find_lead,
@@ -17,7 +17,6 @@ from boostr.estimators._rolling import (
     measure_level,
     roll_back,
 )
-from boostr.estimators._training_data import TrainingData
 
 # --- Errors of totals
 

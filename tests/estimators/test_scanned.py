@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from boostr import BoostR
+from boostr._training import statistics as _statistics
+from boostr._training import streamed as _scanned
 from boostr.data import Panel, RecurrentEvents, Trajectories
-from boostr.estimators import _scanned, _statistics
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidFeaturesError,

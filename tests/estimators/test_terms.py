@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from boostr import BoostR, RecurrentEvents
-from boostr.estimators._terms import TermJudge
-from boostr.estimators._training_data import TrainingData
+from boostr._training.inputs import TrainingData
+from boostr._training.terms import TermJudge
 
 
 def make_data(times):

@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.special import gammaln
 from tests import oracles_forecasts
 
-from boostr._forecasting.counts import Counts, conformal_level
+from boostr._frailty.counts import Counts, conformal_level
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.engine.histories import clocked, histories
 
-from boostr._forecasting.exposure import cut_at_events, measure_exposure
-from boostr._forecasting.frailty import FrailtyLaw, Histories, Pieces, cut_windows
+from boostr._frailty.law import FrailtyLaw, Histories, Pieces, cut_windows
+from boostr._frailty.weighted_exposure import cut_at_events, measure_exposure
 
 LAWS = [FrailtyLaw(0.8, half_life=3.0, drifts=drifts) for drifts in (False, True)]
 

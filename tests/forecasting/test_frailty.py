@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
 
-from boostr._forecasting.frailty import (
+from boostr._frailty.law import (
     LEAST_FADE,
     N_CELLS,
     Ahead,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr._forecasting.frailty import fit_variance, sum_by_owner
-from boostr._forecasting.pace import Pace, PacedClock, fit_pace
+from boostr._frailty.law import fit_variance, sum_by_owner
+from boostr._frailty.pace import Pace, PacedClock, fit_pace
 from boostr.basis import CalendarClock, OperationalClock
 from boostr.data import RecurrentEvents
 

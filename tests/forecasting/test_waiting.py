@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from boostr._forecasting.waiting import find_times, needed_exposure
+from boostr._frailty.counts import find_times, needed_exposure
 
 
 def test_needed_exposure_gives_the_share_of_first_events():

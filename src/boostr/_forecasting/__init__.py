@@ -1,1 +1,1 @@
-"""Numbers behind forecasts: frailties, counts and waiting times."""
+"""From a fitted model and histories to forecasts."""

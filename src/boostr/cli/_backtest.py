@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from boostr import baselines
+from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
 from boostr.cli._files import list_names, open_table
 from boostr.cli._fit import make_model, shows_progress
@@ -23,7 +24,6 @@ from boostr.cli._output import (
 from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length
-from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.tuning import Backtest

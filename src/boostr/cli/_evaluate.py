@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
 from boostr.cli._forecast import look_ahead
 from boostr.cli._output import print_json, print_table, say
@@ -17,7 +18,6 @@ from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
 from boostr.data import Panel
 from boostr.data.events.fingerprint import tell_trained_on
 from boostr.estimators import BoostR
-from boostr.estimators._sensors import spread_shared
 from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance

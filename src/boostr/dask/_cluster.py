@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators import BoostR
-from boostr.estimators._curves import use_threads
+from boostr.estimators._predictions import use_threads
 from boostr.exceptions import ClusterLostError, InvalidParameterError
 
 __all__ = [

@@ -16,6 +16,14 @@ from sklearn.utils.validation import validate_data
 from boostr._engine.binning import BinMapper
 from boostr._engine.training import Trained
 from boostr._engine.training_set import Cohort, LocalCohort, sum_up
+from boostr._training.finish import finish_fit
+from boostr._training.fitted import describe_results
+from boostr._training.learn import Pace, learn_trees
+from boostr._training.progress import Progress, forget, forget_if_interrupted
+from boostr._training.sensors import SensorLayout
+from boostr._training.settings import check_params, find_bins
+from boostr._training.statistics import Plan, plan_statistics
+from boostr._training.terms import TermJudge
 from boostr._typing import FloatArray
 from boostr.dask._cluster import compile_once, find_client, watch_workers
 from boostr.dask._partition import Together, bring_together
@@ -25,16 +33,7 @@ from boostr.dask._shards import Recipe, build_cohort
 from boostr.dask._survey import Survey, survey
 from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.estimators import BoostR
-from boostr.estimators._curves import use_threads
-from boostr.estimators._finish import finish_fit
-from boostr.estimators._learning import Pace, learn_trees
-from boostr.estimators._params import check_params
-from boostr.estimators._progress import Progress, forget, forget_if_interrupted
-from boostr.estimators._results import describe_results
-from boostr.estimators._sensors import SensorLayout
-from boostr.estimators._settings import find_bins
-from boostr.estimators._statistics import Plan, plan_statistics
-from boostr.estimators._terms import TermJudge
+from boostr.estimators._predictions import use_threads
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 

@@ -18,14 +18,14 @@ from boostr._engine.boosting import Booster
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import LeafProblem
+from boostr._training.features import FeatureEncoder
+from boostr._training.statistics import Plan
 from boostr._typing import FloatArray, IndexArray
 from boostr.dask._cluster import MORE_MEMORY, share, use_worker_threads
 from boostr.dask._parts import Files, Roles, load_part
 from boostr.dask._shard import Shard, View, apply, hold_out, take
 from boostr.dask._survey import Headcount, Tasks
 from boostr.dask._trainees import Shards, SharedTrainees
-from boostr.estimators._features import FeatureEncoder
-from boostr.estimators._statistics import Plan
 from boostr.exceptions import ClusterLostError
 
 __all__ = ["DaskCohort", "Recipe", "RemoteRows", "build_cohort"]

@@ -14,20 +14,20 @@ from dask.delayed import delayed
 from distributed import Client
 
 from boostr._engine.binning import BinMapper, separate
-from boostr._typing import BoolArray, FloatArray, IndexArray, OffsetArray
-from boostr.dask._cluster import gather, reduce_tree, share, use_worker_threads
-from boostr.dask._parts import Files, Part, Roles, load_part, read_static
-from boostr.data import RecurrentEvents, Trajectories
-from boostr.data.sensors.checks import unite_categories
-from boostr.estimators._extent import Extent
-from boostr.estimators._features import (
+from boostr._training.features import (
     FeatureEncoder,
     choose_categorical,
     count_categories,
     trim_counts,
 )
-from boostr.estimators._statistics import EVENTS, FEW, POOL, VALUES
-from boostr.estimators._training_data import TrainingData, find_step
+from boostr._training.inputs import TrainingData, find_step
+from boostr._training.statistics import EVENTS, FEW, POOL, VALUES
+from boostr._training.summary import Extent
+from boostr._typing import BoolArray, FloatArray, IndexArray, OffsetArray
+from boostr.dask._cluster import gather, reduce_tree, share, use_worker_threads
+from boostr.dask._parts import Files, Part, Roles, load_part, read_static
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.sensors.checks import unite_categories
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [

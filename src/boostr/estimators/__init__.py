@@ -1,11 +1,11 @@
 """Estimators with the interface of scikit-learn."""
 
-from boostr.estimators._boostr import BoostR
-from boostr.estimators._forecast_results import (
+from boostr._forecasting.results import (
     CurveBand,
     FleetForecast,
     ForecastCalibration,
 )
+from boostr.estimators._boostr import BoostR
 from boostr.estimators._static import StaticTransformer
 
 __all__ = [

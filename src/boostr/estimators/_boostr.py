@@ -10,7 +10,19 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.training_set import LocalCohort
-from boostr._forecasting.exposure import ExposedWindows
+from boostr._forecasting.outlook import HistorySensors
+from boostr._frailty.weighted_exposure import ExposedWindows
+from boostr._training.event_sensors import fit_in_turn
+from boostr._training.features import FeatureEncoder, check_table
+from boostr._training.finish import finish_fit
+from boostr._training.fitted import describe_results
+from boostr._training.inputs import TrainingData
+from boostr._training.learn import EarlierTrees, Pace, learn_trees
+from boostr._training.progress import Progress, forget, forget_if_interrupted
+from boostr._training.sensors import SensorLayout, Sensors, split_panel
+from boostr._training.settings import check_params, find_bins
+from boostr._training.streamed import ScannedData, check_data, prepare
+from boostr._training.terms import TermJudge
 from boostr.basis import Basis
 from boostr.data import (
     Panel,
@@ -19,23 +31,9 @@ from boostr.data import (
     ScannedTrajectories,
     check_target,
 )
-from boostr.estimators._curves import use_threads
-from boostr.estimators._features import FeatureEncoder, check_table
-from boostr.estimators._finish import finish_fit
-from boostr.estimators._forecast import Forecaster
-from boostr.estimators._in_turn import fit_in_turn
-from boostr.estimators._learning import Pace, learn_trees
-from boostr.estimators._outlook import HistorySensors
-from boostr.estimators._params import check_params
-from boostr.estimators._progress import Progress, forget, forget_if_interrupted
-from boostr.estimators._results import describe_results
-from boostr.estimators._resuming import EarlierTrees
-from boostr.estimators._saving import Savable, register_estimator
-from boostr.estimators._scanned import ScannedData, check_data, prepare
-from boostr.estimators._sensors import SensorLayout, Sensors, split_panel
-from boostr.estimators._settings import find_bins
-from boostr.estimators._terms import TermJudge
-from boostr.estimators._training_data import TrainingData
+from boostr.estimators._forecasts import Forecaster
+from boostr.estimators._model_file import Savable, register_estimator
+from boostr.estimators._predictions import use_threads
 from boostr.io.files import check_checkpoint
 
 __all__ = ["BoostR"]

@@ -8,11 +8,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._forecasting.arguments import check_level, check_whole
+from boostr._forecasting.outlook import look_ahead
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import SharedSensors, Trajectories
 from boostr.estimators import FleetForecast
-from boostr.estimators._forecast_checks import check_level, check_whole
-from boostr.estimators._outlook import look_ahead
 from boostr.exceptions import SensorRangeWarning, UnusedInputWarning
 from boostr.report._fleet import (
     Activity,

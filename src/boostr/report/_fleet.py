@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
+from boostr._training.inputs import check_rows
+from boostr._training.sensors import split_panel, spread_shared
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.features import check_table, match_columns
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import count_of
 from boostr.data.times import MICROSECONDS, find_origins, name_length, name_unit
-from boostr.estimators._checks import check_rows
-from boostr.estimators._sensors import split_panel, spread_shared
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection.model import find_unused_plan
 from boostr.nonparametric import MeanCumulativeFunction

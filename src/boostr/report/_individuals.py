@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from boostr._forecasting.frailty import sum_by_owner
+from boostr._forecasting.outlook import Outlook
+from boostr._frailty.law import sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import Trajectories
 from boostr.data.clip import clip
 from boostr.data.flat import owners_of
-from boostr.estimators._outlook import Outlook
 from boostr.inspection import Explanation
 from boostr.inspection.model import unused_features, unused_sensors
 from boostr.report._fleet import Fleet, thin

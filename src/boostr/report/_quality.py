@@ -7,16 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from boostr._forecasting.frailty import sum_by_owner
+from boostr._forecasting.outlook import Present, look_ahead
+from boostr._frailty.law import sum_by_owner
+from boostr._training.fold_curves import FoldCurves
+from boostr._training.frailty import Costs, law_of, score_halves, some_of
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip
 from boostr.data.events.fingerprint import tell_trained_on
 from boostr.data.flat import owners_of
-from boostr.estimators._folds import FoldCurves
-from boostr.estimators._forecast_law import law_of
-from boostr.estimators._frailty import Costs, score_halves, some_of
-from boostr.estimators._outlook import Present, look_ahead
 from boostr.exceptions import BoostrError
 from boostr.metrics import (
     CalibrationSlope,

@@ -12,13 +12,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from boostr._forecasting.frailty import sum_by_owner
+from boostr._forecasting.arguments import check_level
+from boostr._frailty.law import sum_by_owner
+from boostr._training.inputs import check_length
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip, clip_sensors
 from boostr.data.features import is_frame
-from boostr.estimators._checks import check_length
-from boostr.estimators._forecast_checks import check_level
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from boostr._optional import require
-from boostr.estimators._training_data import TrainingData
+from boostr._training.inputs import TrainingData
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint, write_atomically
 

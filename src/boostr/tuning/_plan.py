@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights, first_few
+from boostr._training.features import check_table
+from boostr._training.inputs import check_rows
+from boostr._training.sensors import split_panel
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import Panel, RecurrentEvents, Trajectories, check_target
 from boostr.data.time_scales import find_shift
 from boostr.estimators import BoostR
-from boostr.estimators._checks import check_rows
-from boostr.estimators._features import check_table
-from boostr.estimators._sensors import split_panel
 from boostr.exceptions import InvalidParameterError
 from boostr.tuning._checkpoint import digest
 from boostr.tuning._shared import SharedData

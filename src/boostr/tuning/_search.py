@@ -14,11 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_weights
+from boostr._training.progress import forget
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.estimators import BoostR
-from boostr.estimators._curves import use_threads
-from boostr.estimators._progress import forget
+from boostr.estimators._predictions import use_threads
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest, digest_data

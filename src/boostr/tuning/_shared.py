@@ -13,17 +13,17 @@ from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.penalty import reprice
 from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import LeafProblem
+from boostr._training.finish import finish_fit
+from boostr._training.fitted import describe_results
+from boostr._training.inputs import TrainingData
+from boostr._training.learn import Pace, learn_trees
+from boostr._training.settings import find_bins
+from boostr._training.statistics import POOL, Prepared, compute_statistics
+from boostr._training.terms import TermJudge
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.fingerprint import Fingerprint
 from boostr.estimators import BoostR
-from boostr.estimators._finish import finish_fit
-from boostr.estimators._learning import Pace, learn_trees
-from boostr.estimators._results import describe_results
-from boostr.estimators._settings import find_bins
-from boostr.estimators._statistics import POOL, Prepared, compute_statistics
-from boostr.estimators._terms import TermJudge
-from boostr.estimators._training_data import TrainingData
 
 __all__ = ["SharedData", "fit_on_part"]
 

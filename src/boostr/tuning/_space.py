@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from boostr._training.settings import check_params, resolve_baseline, resolve_basis
 from boostr._typing import FloatArray, IndexArray
 from boostr.estimators import BoostR
-from boostr.estimators._params import check_params, resolve_baseline, resolve_basis
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["default_space", "draw_settings", "max_pro_criterion", "max_pro_design"]

@@ -1,0 +1,342 @@
+"""Individuals at the present: their histories, and expected events from now on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boostr._checks.numbers import check_ids_match, first_few
+from boostr._engine.curves import REACH
+from boostr._frailty.counts import Counts, find_times, needed_exposure
+from boostr._frailty.law import Frailties, Histories
+from boostr._training.fold_curves import Expect, FoldCurves
+from boostr._training.frailty import (
+    Costs,
+    ForecastLaw,
+    law_of,
+    relative_variance,
+    sum_histories,
+)
+from boostr._training.inputs import check_rows, check_spread, find_labels
+from boostr._training.sensors import SensorLayout, split_panel, spread_shared
+from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
+from boostr.data.clip import clip, clip_sensors, read_times
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.fingerprint import check_histories, had_exposure, refuse_exposure
+from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.times import find_origins, name_origin
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+
+if TYPE_CHECKING:
+    from boostr.estimators._predictions import OutOfFoldPredictor
+
+__all__ = [
+    "HistorySensors",
+    "Outlook",
+    "Present",
+    "call_sensors",
+    "look_ahead",
+]
+
+# Sensors that follow from the events: a function of histories and of the times to reach.
+HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Present:
+    """Individuals, their histories, and the time from which each is forecast."""
+
+    table: Any  # of static features
+    target: RecurrentEvents | None  # as given
+    events: RecurrentEvents  # up to now; some have none
+    rows: PositionArray  # of the individuals with a history
+    entry: FloatArray  # (n,)
+    now: FloatArray  # (n,)
+    sensors: Trajectories | HistorySensors | None  # up to now, and as planned
+    exposure: Exposure | None = None  # of all, None for 1 each
+
+    def __len__(self) -> int:
+        return len(self.now)
+
+    @property
+    def ids(self) -> AnyArray:
+        """Labels of the individuals: ids of the histories, an index, or positions."""
+        if self.target is not None:
+            return self.target.ids
+        index = getattr(self.table, "index", None)  # of a table from pandas
+        if index is None or callable(index):
+            return np.arange(len(self))
+        return np.asarray(index)
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        y: RecurrentEvents | None,
+        Z: Any,
+        future: Trajectories | SharedSensors | None,
+        now: Any,
+        exposure: Any = None,
+        *,
+        layout: SensorLayout | None = None,
+        reach: FloatArray | float = 0.0,
+    ) -> Present:
+        """Return the present; histories, features and sensors must match.
+
+        Shared sensors follow the layout of training up to some time after now.
+        """
+        follows = callable(Z)
+        y = y if exposure is None or y is None else check_target(y).with_exposure(exposure)
+        is_later = follows or isinstance(Z, SharedSensors)
+        table, sensors = split_panel(X, None if is_later else Z, y)
+        n = len(table)
+        if y is None:
+            times = check_spread(0.0 if now is None else now, n, "now")
+            empty = RecurrentEvents.from_flat([], np.zeros(n + 1, int), end=1.0)
+            known, rows = clip(empty, np.full(n, -np.inf), np.zeros(n))
+            entry = times
+        else:
+            events = check_rows(y, n)
+            check_ids_match(table, events)
+            times = events.end if now is None else _read_now(events, now)
+            known, rows = clip(events, np.full(n, -np.inf), times)
+            entry = np.minimum(events.start, times)
+        if isinstance(Z, SharedSensors):
+            Z = spread_shared(Z, y, n, layout, until=times + reach)
+            table, sensors = split_panel(table, Z, y)
+        if not follows:
+            plan = spread_shared(future, y, n, layout, start=times, until=np.inf)
+            Z = _plan(sensors, plan, times)
+        amounts = (
+            read_new_exposure(exposure, n, find_labels(table)) if y is None else y.exposure
+        )
+        return cls(table, y, known, rows, entry, times, Z, amounts)
+
+
+def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
+    """Return the present of every individual, which must lie on the time axis."""
+    times = read_times(events, now, "now")
+    wrong = ~((times >= 0.0) & np.isfinite(times))
+    if wrong.any():
+        zero = "" if find_origins(events) is None else f", which is {name_origin(events)}"
+        hint = f"follow-up ends between {events.end.min():g} and {events.end.max():g}."
+        if events.origins is not None and np.asarray(now).dtype.kind not in "fiu":
+            last = np.datetime_as_string(events.origins.max(), unit="auto")
+            hint = (
+                "leave out those who start later, which is "
+                f"y.origins > numpy.datetime64(now); the last of all starts at {last}."
+            )
+        raise InvalidParameterError(
+            f"`now` must be finite and not before time 0{zero}, but it is not for "
+            f"{wrong.sum()} of {len(events)} individuals (ids "
+            f"{first_few(events.ids[wrong])}).\n\nHint: {hint}"
+        )
+    return times
+
+
+def _plan(
+    sensors: Trajectories | None, future: Trajectories | None, now: FloatArray
+) -> Trajectories | None:
+    """Return sensors up to now, followed by the planned or the last values."""
+    if sensors is None:
+        if future is not None:
+            raise InvalidSensorsError(
+                "A planned future of sensors needs their past, but there are no sensors."
+                "\n\nHint: forecast(X, y, horizon, Z=Z, future=future)."
+            )
+        return None
+    return clip_sensors(sensors, now, future)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """Curves of individuals, their presents and histories."""
+
+    curves: FoldCurves
+    present: Present
+    law: ForecastLaw
+    costs: Costs
+    reach: FloatArray  # (n,) up to when next events are looked for
+    own_history: bool
+
+    @property
+    def now(self) -> FloatArray:
+        """Present of every individual."""
+        return self.present.now
+
+    @property
+    def rows(self) -> PositionArray:
+        """All individuals."""
+        return np.arange(len(self.now))
+
+    def expect(self, stop: FloatArray) -> FloatArray:
+        """Return the expected number of events from now on, for an average frailty."""
+        return np.maximum(self.curves.expect(self.rows, self.now, stop), 0.0)
+
+    def expect_by_fold(self, stop: FloatArray) -> FloatArray:
+        """Return the expected numbers by the models of the folds, (n_folds, n)."""
+        return self.curves.expect_by_fold(self.rows, self.now, stop)
+
+    def histories(self, expect: Expect | None = None) -> Histories:
+        """Return observed and expected events of individuals so far.
+
+        ``expect`` gives the expected numbers of another model.
+        """
+        known, rows, entry = self.present.events, self.present.rows, self.present.entry
+        expect = self.curves.expect if expect is None else expect
+        return sum_histories(expect, known, rows, entry, self.law.frailty.cell, self.costs)
+
+    def frailties(
+        self, stop: FloatArray, *, histories: Histories | None = None
+    ) -> Frailties:
+        """Return the posterior of frailties for the time up to a stop.
+
+        Histories do not depend on the stop: pass them when several stops are needed.
+        """
+        frailty, variance = self.law.frailty, np.zeros(len(self.now))
+        if frailty.drifts:
+            variance = relative_variance(self.curves, self.expect_by_fold(stop))
+        if not self.own_history:
+            return frailty.without_history(variance)
+        histories = self.histories() if histories is None else histories
+        known = frailty.posterior(histories, self.now, variance)
+        return known.scaled(self.law.level)  # which is common to all
+
+    def shared_variance(
+        self, stop: FloatArray, expected: FloatArray, rows: PositionArray
+    ) -> float:
+        """Return the variance of a total due to errors that all individuals share.
+
+        In squared units of cost.
+        """
+        if self.law.shock is not None:
+            errors = np.sqrt(self.law.shock.variance(stop - self.now)) * expected
+            return float(errors[rows].sum() / self.costs.unit) ** 2
+
+        def totals(models: list[Expect]) -> FloatArray:
+            return np.array(
+                [
+                    float(
+                        expect(self.rows, self.now, stop)[rows]
+                        @ self.frailties(stop, histories=self.histories(expect)).mean[rows]
+                    )
+                    for expect in models
+                ]
+            )
+
+        curves = self.curves
+        variance = curves.shared_variance(
+            totals(curves.by_fold()), totals(curves.by_clock())
+        )
+        return variance / self.costs.unit**2
+
+    def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
+        """Return what the frailties known now imply for the time from now to a stop."""
+        return self.law.frailty.ahead(frailties, stop - self.now)
+
+    def count(self, expected: FloatArray, frailties: Frailties, stop: FloatArray) -> Counts:
+        """Return counts of events, or of units of cost, from now to a time.
+
+        ``expected`` is for an average frailty; ``frailties`` are as known now.
+        """
+        ahead = self.drift(frailties, stop)
+        return Counts(expected * ahead.mean / self.costs.unit, ahead.dispersion)
+
+    def count_drawn(
+        self, occurring: Counts, frailties: Frailties, stop: FloatArray
+    ) -> Counts:
+        """Return the same counts where those of events come from simulated futures."""
+        drifted = self.drift(frailties, stop).dispersion - frailties.dispersion
+        ratio = self.costs.mean / self.costs.unit
+        return Counts(occurring.mean * ratio, occurring.dispersion + drifted)
+
+    def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
+        """Return counts of events, regardless of cost, for frailties as known now.
+
+        Used for the chance of any event: first events come before frailties drift far,
+        and without drift the chance never falls as the horizon grows.
+        """
+        return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
+
+    def wait(self, share: float, frailties: Frailties) -> FloatArray:
+        """Return the time until the next event has happened with probability ``share``.
+
+        Infinite if it may never happen.
+        """
+        needed = needed_exposure(share, frailties.mean, frailties.dispersion)
+        base = self.curves.read(self.rows, self.now)
+        targets = base + needed * self.costs.mean
+        last = np.maximum(self.now, self.reach)
+        stop = self._bracket(targets, last)
+        times = find_times(self.curves.read, self.rows, targets, self.now, stop)
+        return times - self.now
+
+    def _bracket(self, targets: FloatArray, last: FloatArray) -> FloatArray:
+        """Return times by which the targets are reached, the last time if they are not."""
+        stop = np.minimum(self.now + 1e-3 * (last - self.now), last)
+        stop = np.where(stop > self.now, stop, last)  # steps too short to be steps
+        while True:
+            short = np.flatnonzero(
+                (self.curves.read(self.rows, stop) < targets) & (stop < last)
+            )
+            if not short.size:
+                return stop
+            longer = self.now[short] + 4.0 * (stop[short] - self.now[short])
+            stop[short] = np.minimum(longer, last[short])
+
+
+def look_ahead(
+    model: OutOfFoldPredictor,
+    present: Present,
+    stop: FloatArray,
+    *,
+    own_history: bool,
+    theta: FloatArray | None = None,
+) -> Outlook:
+    """Return the curves of individuals up to a time, with their histories."""
+    if present.target is not None:
+        check_histories(model, present.target)
+    if present.exposure is not None and not had_exposure(model):
+        refuse_exposure()
+    sensors = present.sensors
+    reach = np.full(len(present), REACH * model.horizon_)
+    if callable(sensors):
+        sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
+        reach = stop  # what the sensors show later has not been asked for
+    elif sensors is not None and sensors._known_ahead():
+        reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
+    features, used = model._check_input(present.table, sensors)
+    law = law_of(model)
+    if not own_history or present.target is None:
+        law = law.of_strangers()
+    curves = FoldCurves(model, features, used, theta, law.paced, present.exposure)
+    costs = Costs(*model.cost_moments_.tolist())
+    return Outlook(curves, present, law, costs, reach, own_history)
+
+
+def call_sensors(
+    sensors: HistorySensors,
+    events: RecurrentEvents,
+    rows: PositionArray,
+    n: int,
+    stop: FloatArray,
+) -> Trajectories:
+    """Return the event sensors of histories without further events up to a time."""
+    if len(rows) != n:
+        raise InvalidParameterError(
+            "Sensors that follow from the events need a history of every individual, but "
+            f"{n - len(rows)} of {n} have none before `now`.\n\n"
+            "Hint: leave these out, or forecast from a later time."
+        )
+    made = spread_shared(sensors(events, stop), events, n, until=stop)
+    if not isinstance(made, Trajectories):
+        raise InvalidSensorsError(
+            "A function given as `Z` must return Trajectories, but it returned a "
+            f"{type(made).__name__}.\n\nHint: Z=lambda y, until: "
+            "Trajectories.from_events(y).time_since_event(y, until=until)."
+        )
+    return made

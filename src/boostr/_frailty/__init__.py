@@ -1,0 +1,1 @@
+"""The mathematics of own history: frailties, counts, waiting times and pace."""

@@ -1,0 +1,183 @@
+"""The pace of events: how much faster than predicted they come to individuals as they are.
+
+The average of all who are observed at a time changes with who is observed: machines that
+fail more often may be the older ones, and customers that came first the more regular ones.
+For individuals whose own history is known, that is not a course of time. With frailties
+``u_i``, as their histories tell them, the rate at ``t`` is right for everybody where
+``sum of u_i E_i = N`` in every stretch of time, with ``N`` events where ``E_i`` were
+predicted. The factors of the stretches, and the frailties, are found in turn (the EM
+algorithm of Nielsen et al., 1992, with predictions in the place of covariates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from boostr._frailty.law import Pieces, fit_variance, sum_by_owner
+from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.basis import Clock, OperationalClock
+from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
+from boostr.data import RecurrentEvents
+from boostr.data.flat import owners_of
+
+__all__ = ["Pace", "PacedClock", "fit_pace"]
+
+# Values of curves of individuals at clock times: all at common ones, or each at its own.
+ReadAll = Callable[[FloatArray], FloatArray]
+ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
+
+_N_ROUNDS = 8
+_PRIOR = 2.0  # events, as many as expected, beside those of a stretch
+_STEPS = (0.5, 2.0)  # factors of one round
+_FACTORS = (0.02, 50.0)  # paces that are possible
+_LEAST_EXPECTED = 1e-12  # events, so that rates are never zero
+_N_STRETCHES = 10  # of a clock without knots
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pace:
+    """Factors of rates: that of place ``k`` holds from ``begins[k]`` to the next begin."""
+
+    begins: FloatArray  # (k,) ascending; the first one also holds before it
+    factors: FloatArray  # (k,)
+
+    @classmethod
+    def even(cls) -> Self:
+        """Return a pace that changes nothing."""
+        return cls(np.zeros(1), np.ones(1))
+
+    def find(self, times: FloatArray) -> PositionArray:
+        """Return the stretch of every time; a begin belongs to the stretch before."""
+        places = np.searchsorted(self.begins, times, side="left") - 1
+        return np.maximum(places, 0)
+
+    def cut(self, owner: AnyArray, start: FloatArray, stop: FloatArray) -> Pieces:
+        """Cut windows where stretches begin."""
+        first, last = self.find(np.nextafter(start, np.inf)), self.find(stop)
+        counts = np.maximum(last - first, 0) + 1
+        window = np.repeat(np.arange(len(owner)), counts)
+        place = np.arange(len(window)) - np.repeat(np.cumsum(counts) - counts, counts)
+        stretch = first[window] + place
+        ends = np.append(self.begins[1:], np.inf)
+        return Pieces(
+            np.asarray(owner)[window],
+            np.where(place == 0, start[window], self.begins[stretch]),
+            np.minimum(stop[window], ends[stretch]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PacedClock:
+    """A clock, and the pace of events on it."""
+
+    clock: Clock
+    pace: Pace
+
+    def table(self, everybody: ReadAll) -> FloatArray:
+        """Return the paced curves where stretches begin, (n, k)."""
+        values = everybody(self.clock.read(self.pace.begins))
+        rises = np.diff(values, axis=1) * self.pace.factors[:-1]
+        before = values[:, :1] * self.pace.factors[0]
+        return np.hstack([before, before + np.cumsum(rises, axis=1)])
+
+    def read(
+        self, each: ReadEach, table: FloatArray, rows: PositionArray, times: FloatArray
+    ) -> FloatArray:
+        """Return paced curves, each at a time, from those where stretches begin."""
+        place = self.pace.find(times)
+        begin = self.clock.read(self.pace.begins)[place]
+        rise = each(rows, self.clock.read(times)) - each(rows, begin)
+        return np.asarray(table[rows, place] + self.pace.factors[place] * rise)
+
+
+def fit_pace(
+    clock: Clock,
+    each: ReadEach,
+    events: RecurrentEvents,
+    amounts: FloatArray,
+    weights: FloatArray,
+    unit: float = 1.0,
+    *,
+    falls: bool = True,
+) -> tuple[PacedClock, float]:
+    """Return the pace of events on a clock, and the variance of permanent frailties.
+
+    ``amounts`` are the costs of the events in units that make them counts, and ``weights``
+    those of the individuals. A clear fall of the rate goes on if ``falls``.
+    """
+    end = float(events.window_stop.max())
+    pace = Pace(*_place(clock, float(events.window_start.min()), end))
+
+    def expect(pieces: Pieces) -> FloatArray:
+        rises = each(pieces.owner, clock.read(pieces.stop))
+        rises = rises - each(pieces.owner, clock.read(pieces.start))
+        return np.maximum(rises, 0.0) / unit
+
+    owner = owners_of(events.window_offsets)
+    pieces = pace.cut(owner, events.window_start, events.window_stop)
+    rises, stretch = expect(pieces), pace.find(pieces.stop)
+    n, k = len(events), len(pace.begins)
+    seen = sum_by_owner(events.event_owner, amounts, n)
+    weighted = amounts * weights[events.event_owner]
+    came = sum_by_owner(pace.find(events.times), weighted, k)
+    factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
+    for _ in range(_N_ROUNDS):
+        expected = sum_by_owner(pieces.owner, factors[stretch] * rises, n)
+        variance = fit_variance(expected, seen, weights)
+        frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
+        counted = (weights * frailty)[pieces.owner] * rises * factors[stretch]
+        ratio = (came + _PRIOR) / (sum_by_owner(stretch, counted, k) + _PRIOR)
+        factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
+    if isinstance(clock, OperationalClock) and clock.is_power_law:
+        # What a stretch shows beside the power law is for the sensors to explain.
+        return PacedClock(clock, replace(pace, factors=factors)), variance
+    begins = np.append(pace.begins, end)
+    weighed = (weights * frailty)[pieces.owner] * rises
+    expected = np.maximum(sum_by_owner(stretch, weighed, k), _LEAST_EXPECTED)
+    # As in every stretch, so that events without exposure do not make an infinite pace.
+    came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
+    clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
+    return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
+
+
+def _go_on(
+    clock: Clock,
+    edges: FloatArray,
+    factors: FloatArray,
+    came: FloatArray,
+    expected: FloatArray,
+    *,
+    falls: bool,
+) -> tuple[Clock, float]:
+    """Return the clock and the factor by which rates go on after the end.
+
+    ``came`` and ``expected`` are events between the edges, the latter for a pace of 1.
+    """
+    if not isinstance(clock, OperationalClock) or clock.last_rate is None:
+        level = pool_recent(edges, came, came, expected)
+        return clock, max(level, _LEAST_EXPECTED)
+    speed = np.diff(clock.read(edges)) / np.diff(edges)
+    fall = fit_fall(edges - clock.origin, factors * speed, came) if falls else None
+    # Time under observation, of individuals for whom one event a unit of time is expected.
+    slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
+    factor = max(level / clock.last_rate, _LEAST_EXPECTED)
+    return replace(clock, last_slope=1.0 + slope), factor
+
+
+def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:
+    """Return where stretches begin, up to the end, with factors of 1.
+
+    Those of a clock with knots begin just after these: an event at a knot belongs to the
+    stretch before it, however logarithms are rounded.
+    """
+    if isinstance(clock, OperationalClock):
+        begins = clock.origin + np.exp(clock.log_times) * (1.0 + ROUNDING)
+    else:
+        begins = np.linspace(start, end, _N_STRETCHES + 1)
+    inner = begins[(begins > start) & (begins < end * (1.0 - 1e-12))]
+    begins = np.append(start, inner)
+    return begins, np.ones(len(begins))

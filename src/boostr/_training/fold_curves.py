@@ -1,0 +1,164 @@
+"""Curves of the models of single folds, whose spread gives a variance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boostr._engine.curves import UnitCurves, expose
+from boostr._frailty.pace import PacedClock
+from boostr._typing import FloatArray, PositionArray
+from boostr.basis import Clock
+from boostr.data import Trajectories
+from boostr.data.events.exposure import Exposure
+
+if TYPE_CHECKING:
+    from boostr.estimators._predictions import OutOfFoldPredictor
+
+__all__ = ["Expect", "FoldCurves", "jackknife_variance"]
+
+# Expected events of individuals (rows) in windows (start, stop].
+Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
+
+
+class FoldCurves:
+    """Curves of individuals by the averaged model and by the model of every fold.
+
+    The folds are a jackknife: the variance of the average of ``k`` folds is about ``k -
+    1`` times the mean squared distance from it.
+    """
+
+    def __init__(
+        self,
+        model: OutOfFoldPredictor,
+        features: FloatArray,
+        sensors: Trajectories | None = None,
+        theta: FloatArray | None = None,
+        paced: PacedClock | None = None,
+        exposure: Exposure | None = None,
+    ) -> None:
+        self.theta = model._coefficients(features) if theta is None else theta
+        self.clock: Clock = model.clock_ if paced is None else paced.clock
+        ensemble = model.ensemble_.on_clock(self.clock)
+        self.unit: UnitCurves = ensemble.curves(
+            self.theta, sensors, monotone=model.monotone
+        )
+        self.average: UnitCurves = expose(self.unit, exposure, self.clock)
+        self.exposure = exposure
+        self._model, self._features, self._sensors = model, features, sensors
+        self._paced = paced
+
+    def along(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None,
+        exposure: Exposure | None,
+    ) -> FoldCurves:
+        """Return curves for other coefficients and sensors, at the same pace."""
+        return FoldCurves(
+            self._model, self._features, sensors, theta, self._paced, exposure
+        )
+
+    @cached_property
+    def _folds(self) -> list[UnitCurves]:
+        """Plain sums of the trees of each fold, which need not be monotone."""
+        ensemble = self._model.ensemble_.on_clock(self.clock)
+        return [
+            expose(
+                ensemble.curves(one, self._sensors, monotone=False),
+                self.exposure,
+                self.clock,
+            )
+            for one in _fold_coefficients(self._model, self._features)
+        ]
+
+    @property
+    def _n_left_out(self) -> int:
+        return min(self._model.n_folds, self._model.n_fold_models_) - 1
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        """Paced curves at the starts of stretches."""
+        assert self._paced is not None  # noqa: S101 - nobody else asks
+        return self._paced.table(self.average.values)
+
+    def read(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the cumulative intensity of individuals, each at a time."""
+        if self._paced is None:
+            return self.average.values_at(rows, self.clock.read(times))
+        return self._paced.read(self.average.values_at, self._table, rows, times)
+
+    def expect(
+        self, rows: PositionArray, start: FloatArray, stop: FloatArray
+    ) -> FloatArray:
+        """Return the expected number of events of individuals, each in a window."""
+        return self.read(rows, stop) - self.read(rows, start)
+
+    def expect_by_fold(
+        self, rows: PositionArray, start: FloatArray, stop: FloatArray
+    ) -> FloatArray:
+        """Return the expected numbers by the model of every fold, (n_folds, k)."""
+        return np.stack([expect(rows, start, stop) for expect in self.by_fold()])
+
+    def by_fold(self) -> list[Expect]:
+        """Return one function of expected numbers per fold."""
+        return [partial(_expect, fold, self.clock) for fold in self._folds]
+
+    def by_clock(self) -> list[Expect]:
+        """Return functions of expected numbers on the jackknife clocks."""
+        return [
+            partial(_expect, expose(self.unit, self.exposure, clock), clock)
+            for clock in self._model.clock_variants_
+        ]
+
+    def variance(self, by_fold: FloatArray) -> FloatArray:
+        """Return the variance of averages over the folds; 0 for a single model."""
+        return np.asarray(self._n_left_out * np.var(by_fold, axis=0))
+
+    def shared_variance(self, by_fold: FloatArray, by_clock: FloatArray) -> float:
+        """Return the variance of a figure due to errors of the trees and of the clock."""
+        trees = jackknife_variance(by_fold, self._n_left_out + 1)
+        if not by_clock.size:
+            return trees
+        return trees + jackknife_variance(by_clock, len(by_clock))
+
+
+def jackknife_variance(without: FloatArray, n_groups: int) -> float:
+    """Return the variance of a figure from its values without each of ``k`` groups.
+
+    ``k - 1`` times their variance, times that of Student's t with ``k - 1`` degrees of
+    freedom (3 for four groups or fewer), as few groups may agree by chance.
+    """
+    freedom = n_groups - 1
+    factor = freedom / (freedom - 2) if freedom > 3 else 3.0
+    return freedom * float(np.var(without)) * factor
+
+
+def _expect(
+    curves: UnitCurves,
+    clock: Clock,
+    rows: PositionArray,
+    start: FloatArray,
+    stop: FloatArray,
+) -> FloatArray:
+    begin, end = clock.read(start), clock.read(stop)
+    return np.asarray(curves.values_at(rows, end) - curves.values_at(rows, begin))
+
+
+def _fold_coefficients(model: OutOfFoldPredictor, features: FloatArray) -> list[FloatArray]:
+    n_models = model.n_fold_models_
+    if n_models == 1:
+        return [model._coefficients(features)]
+    ensemble = model.ensemble_
+    thetas = []
+    for fold in range(n_models):
+        members = tuple(
+            replace(member, weight=member.weight * n_models)
+            for member in ensemble.members[fold::n_models]
+        )
+        thetas.append(model._coefficients(features, replace(ensemble, members=members)))
+    return thetas

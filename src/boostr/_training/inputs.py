@@ -1,0 +1,185 @@
+"""Checked training data, and checks of what is passed to `fit` and `predict`."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._checks.numbers import (
+    as_times,
+    check_ids_match,
+    check_weights,
+    check_window_order,
+    first_few,
+    spread_times,
+)
+from boostr._training.features import FeatureEncoder
+from boostr._typing import BoolArray, FloatArray, PositionArray
+from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data import features as tables
+from boostr.exceptions import InvalidParameterError
+
+__all__ = [
+    "ROWS_HINT",
+    "TrainingData",
+    "check_length",
+    "check_rows",
+    "check_spread",
+    "check_times",
+    "check_training_data",
+    "check_window",
+    "find_labels",
+    "find_step",
+    "spread_rows",
+]
+
+ROWS_HINT = (
+    "static features go into one row each; rows of a long table of events are not "
+    "individuals."
+)
+
+
+def check_rows(y: object, n_rows: int) -> RecurrentEvents:
+    """Return the target if it is one history per row of features."""
+    return tables.check_rows(y, n_rows, ROWS_HINT)
+
+
+def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
+    """Return times as a 1-D array of finite numbers that are not negative."""
+    hint = (
+        "times count units since `y.origin`; for time stamps: "
+        "(stamp - y.origin) / numpy.timedelta64(1, y.time_unit)."
+    )
+    values = as_times(times, name, hint)
+    if values.ndim != 1:
+        raise InvalidParameterError(
+            f"`{name}` must be a number or a sequence of numbers, but its shape is "
+            f"{values.shape}."
+        )
+    if not np.all((values >= 0.0) & np.isfinite(values)):
+        wrong = values[~((values >= 0.0) & np.isfinite(values))]
+        raise InvalidParameterError(
+            f"`{name}` must be finite and not negative, got {first_few(wrong)}."
+        )
+    return values
+
+
+def check_length(length: Any, name: str) -> float:
+    """Return one length of time, finite and above zero."""
+    is_number = isinstance(length, numbers.Real) and not isinstance(length, bool)
+    if not is_number or not 0.0 < float(length) < np.inf:
+        raise InvalidParameterError(
+            f"`{name}` must be one finite number above zero, but it is {length!r}."
+        )
+    return float(length)
+
+
+def check_window(
+    start: ArrayLike, stop: ArrayLike, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return starts and stops of windows, one each per individual."""
+    starts, stops = check_spread(start, n, "start"), check_spread(stop, n, "stop")
+    check_window_order(starts, stops)
+    return starts, stops
+
+
+def check_spread(times: ArrayLike, n: int, name: str) -> FloatArray:
+    """Return one time per individual from a single one or as many."""
+    return spread_times(check_times(times, name), n, name)
+
+
+def find_labels(X: Any) -> Any:
+    """Return the pandas row labels, None for other features."""
+    index = getattr(X.X if isinstance(X, Panel) else X, "index", None)
+    return None if callable(index) else index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingData:
+    """Individuals of positive weight; ``is_used`` marks them among all."""
+
+    features: FloatArray  # (n_used, p)
+    events: RecurrentEvents
+    weights: FloatArray  # (n_used,)
+    sensors: Trajectories | None  # of the same individuals
+    is_used: BoolArray  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def take(self, rows: PositionArray) -> TrainingData:
+        """Return some of the individuals, marked among all."""
+        is_used = np.zeros(len(self.is_used), dtype=np.bool_)
+        is_used[np.flatnonzero(self.is_used)[rows]] = True
+        return TrainingData(
+            self.features[rows],
+            self.events[rows],
+            self.weights[rows],
+            None if self.sensors is None else self.sensors[rows],
+            is_used,
+        )
+
+    def sample(self, n_most: int) -> TrainingData:
+        """Return an evenly spaced subsample of about `n_most` individuals."""
+        return self.every(max(1, len(self) // n_most))
+
+    def every(self, step: int) -> TrainingData:
+        """Return the first individual and every ``step``-th after it."""
+        return self if step == 1 else self.take(np.arange(0, len(self), step))
+
+    def spread(self, rows: FloatArray | None) -> FloatArray | None:
+        """Return rows of the used individuals among all, NaN for the others."""
+        return spread_rows(rows, self.is_used)
+
+    @property
+    def uneven_weights(self) -> FloatArray | None:
+        """The weights, unless all are 1."""
+        return None if bool(np.all(self.weights == 1.0)) else self.weights
+
+
+def find_step(n: int, n_most: int, n_values: int, most_values: int) -> int:
+    """Return the step of an evenly spaced subsample of about ``n_most`` individuals.
+
+    It doubles until the subsample has at most ``most_values`` of all ``n_values``.
+    """
+    step = max(1, n // n_most)
+    while n_values > most_values * step:
+        step *= 2
+    return step
+
+
+def spread_rows(rows: FloatArray | None, is_used: BoolArray) -> FloatArray | None:
+    """Return rows of the used individuals among all, NaN for the others."""
+    if rows is None:
+        return None
+    spread = np.full((len(is_used), rows.shape[1]), np.nan)
+    spread[is_used] = rows
+    return spread
+
+
+def check_training_data(
+    table: Any,
+    encoder: FeatureEncoder,
+    y: object,
+    sensors: Trajectories | None,
+    sample_weight: ArrayLike | None,
+) -> TrainingData:
+    """Check features, events and weights against each other; drop weights of zero."""
+    features = encoder.transform(table)
+    events = check_rows(y, len(features))
+    check_ids_match(table, events)
+    weights = check_weights(sample_weight, len(events))
+    is_used = weights > 0.0
+    if is_used.all():
+        return TrainingData(features, events, weights, sensors, is_used)
+    return TrainingData(
+        features[is_used],
+        events[is_used],
+        weights[is_used],
+        None if sensors is None else sensors[is_used],
+        is_used,
+    )

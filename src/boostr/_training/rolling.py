@@ -1,0 +1,171 @@
+"""Forecasts from earlier dates: recent level, and errors of totals.
+
+Every individual's present is moved back by one, two, ... leads. Clock, pace and level are
+those of what was known then; coefficients and the law of frailties are those of the whole
+training, since learning them anew for each date would take as long as the training
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from boostr._frailty.counts import Counts
+from boostr._frailty.law import FrailtyLaw
+from boostr._frailty.pace import Pace, PacedClock
+from boostr._training.frailty import Seen, Shock, count_after, sum_histories
+from boostr._training.inputs import TrainingData
+from boostr._training.statistics import leave_to_sensors
+from boostr._typing import FloatArray, PositionArray
+from boostr.basis import Clock, OperationalClock
+from boostr.data import RecurrentEvents
+from boostr.data.clip import clip, clip_sensors
+
+__all__ = [
+    "cut_back",
+    "find_lead",
+    "forecast_ahead",
+    "make_shock",
+    "measure_level",
+    "roll_back",
+]
+
+_LEADS = 10  # in the time axis
+_LEAST_MEAN = 1e-12  # of a number of events
+_LEAST = 10  # individuals, and events, that a date needs before it
+_TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
+
+
+def find_lead(events: RecurrentEvents) -> float:
+    """Return the horizon of the forecasts from earlier dates."""
+    return float(events.end.max() - events.start.min()) / _LEADS
+
+
+def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
+    """Return the recent level: observed over expected events in the last lead.
+
+    Levels wander and return: a third of the log ratio is kept, shrunk for chance.
+    """
+    error, chance = _forecast(seen, law, seen.data.events.end - lead).error
+    clear = max(1.0 - chance / error**2, 0.0) if error != 0.0 else 0.0
+    return float(np.exp(_TRUST * clear * error))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """Expected and observed numbers of individuals over a lead."""
+
+    expected: FloatArray  # (n,)
+    dispersion: FloatArray  # (n,)
+    came: FloatArray  # (n,)
+    weights: FloatArray  # (n,) 0 for those who were not there
+
+    def total(self, values: FloatArray) -> float:
+        """Return the weighted sum of values of individuals."""
+        return float(self.weights @ values)
+
+    def scaled(self, level: float) -> Forecast:
+        """Return the forecast with all expected numbers multiplied by a factor."""
+        return replace(self, expected=level * self.expected)
+
+    @property
+    def error(self) -> tuple[float, float]:
+        """Log ratio of observed to expected total, and its variance by chance."""
+        expected = self.total(self.expected) + 0.5
+        variance = self.total(self.expected + self.dispersion * self.expected**2)
+        return float(
+            np.log((self.total(self.came) + 0.5) / expected)
+        ), variance / expected**2
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of the observed numbers, up to a constant."""
+        counts = Counts(np.maximum(self.expected, _LEAST_MEAN), self.dispersion)
+        return self.total(counts.log_likelihood(self.came))
+
+
+def roll_back(
+    model: Any,
+    seen: Seen,
+    law: FrailtyLaw,
+    lead: float,
+    n_dates: int,
+    *,
+    falls: bool = True,
+) -> list[Forecast]:
+    """Return forecasts over one lead from earlier dates, latest first.
+
+    A clear fall of the rate continues in them if ``falls``.
+    """
+    forecasts = []
+    for place in range(1, n_dates + 1):
+        found = cut_back(seen.data, place * lead)
+        if found is None:
+            continue
+        known, rows = found
+        theta = None if seen.theta is None else seen.theta[rows]
+        clock = _clock_then(model.clock_, known)
+        then = Seen.among(model, known, theta, PacedClock(clock, Pace.even()))
+        then = Seen.among(model, known, theta, then.find_pace(falls=falls)[0])
+        forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
+    return forecasts
+
+
+def cut_back(
+    data: TrainingData, length: float
+) -> tuple[TrainingData, PositionArray] | None:
+    """Return the data known some time before the end and the rows; None if too little."""
+    now = data.events.end - length
+    events, rows = clip(data.events, np.full(len(data), -np.inf), now)
+    if len(rows) < _LEAST or len(events.times) < _LEAST:
+        return None
+    known = data.take(rows)
+    sensors = known.sensors
+    if sensors is not None:
+        sensors = clip_sensors(sensors, now[rows])
+    return replace(known, events=events, sensors=sensors), rows
+
+
+def forecast_ahead(
+    then: Seen, data: TrainingData, law: FrailtyLaw, lead: float
+) -> Forecast:
+    """Return the forecast of one lead from earlier data, with what happened in it."""
+    now = then.data.events.end
+    level = measure_level(then, law, lead)
+    return _forecast(replace(then, data=data), law, now, now + lead).scaled(level)
+
+
+def make_shock(lead: float, forecasts: Sequence[Forecast]) -> Shock:
+    """Return the shared errors of totals that the forecasts had."""
+    table = np.array([forecast.error for forecast in forecasts]).reshape(-1, 2)
+    return Shock(lead, table[:, 0].copy(), table[:, 1].copy())
+
+
+def _clock_then(clock: Clock, known: TrainingData) -> Clock:
+    """Return the clock fitted to the data known then."""
+    if not isinstance(clock, OperationalClock):
+        return clock
+    then = OperationalClock.from_events(known.events, known.weights)
+    return leave_to_sensors(then, known, known) if clock.is_power_law else then
+
+
+def _forecast(
+    seen: Seen, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
+) -> Forecast:
+    """Return the forecast of events after a time, while individuals are observed.
+
+    Individuals not observed before that time have weight 0.
+    """
+    data, costs, curves = seen.data, seen.costs, seen.curves
+    events = data.events
+    before, rows = clip(events, np.full(len(events), -np.inf), now)
+    entry = np.minimum(events.start, now)
+    histories = sum_histories(curves.expect, before, rows, entry, law.cell, costs)
+    frailties = law.posterior(histories, now, np.zeros(len(events)))
+    expected, came, _ = count_after(curves, events, now, costs, stop)
+    weights = np.where(now > events.start, data.weights, 0.0)
+    return Forecast(expected * frailties.mean, frailties.dispersion, came, weights)

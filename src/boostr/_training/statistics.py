@@ -1,0 +1,313 @@
+"""Clock, functions of time and statistics from checked data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from boostr._engine.penalty import Total, sensor_problem, time_problem
+from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
+from boostr._engine.tree import LeafProblem
+from boostr._frailty.weighted_exposure import ExposedWindows, multiply_exposure
+from boostr._training.inputs import TrainingData, find_step
+from boostr._training.settings import resolve_baseline, resolve_basis
+from boostr._training.summary import Extent
+from boostr._typing import FloatArray
+from boostr.basis import (
+    CalendarClock,
+    Clock,
+    ClockedEvents,
+    FittedBasis,
+    FittedSensorBasis,
+    OperationalClock,
+    SensorBasis,
+)
+from boostr.basis.clock import PooledHistories
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.events.exposure import Exposure
+from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.flat import owners_of
+from boostr.exceptions import InvalidEventsError
+
+__all__ = [
+    "EVENTS",
+    "FEW",
+    "POOL",
+    "VALUES",
+    "Plan",
+    "Prepared",
+    "compute_statistics",
+    "leave_to_sensors",
+    "plan_statistics",
+]
+
+_N_COMPARED = 100  # individuals whose sensors are compared with each other
+_N_MOMENTS = 500  # of the axis of time, at which they are
+_PENALTY = 1e-3  # on coefficients, in shares of the number of events: next to none
+_N_STEPS = 30  # of Newton's method
+_MOST_LOG_RATIO = 5.0  # of a rate to the mean rate
+_EXPONENTS = (0.1, 3.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Course:
+    """Values that all individuals share at the middle of cells of time."""
+
+    edges: FloatArray  # (n_cells + 1,)
+    columns: FloatArray  # (n_cells, n_columns); numbers, or zeros and ones of categories
+
+    @property
+    def middles(self) -> FloatArray:
+        return 0.5 * (self.edges[1:] + self.edges[:-1])
+
+
+def leave_to_sensors(clock: Clock, pool: TrainingData, few: TrainingData) -> Clock:
+    """Return a clock without the changes that shared sensors explain.
+
+    With such sensors it is a power law of time (exponent by Poisson regression): a clock
+    that follows all events would absorb a season, and forecasts would miss the next one.
+    """
+    course = _find_course(few)
+    if course is None or not isinstance(clock, OperationalClock):
+        return clock
+    exponent = _fit_exponent(course, pool, clock.origin)
+    if exponent is None:
+        return clock
+    return OperationalClock.power_law(pool.events, pool.weights, clock.origin, exponent)
+
+
+def _find_course(data: TrainingData) -> _Course | None:
+    """Return the sensors that vary in time and are the same for all individuals."""
+    if data.sensors is None or len(data) < 2:
+        return None
+    data = data.sample(_N_COMPARED)
+    events, sensors = data.events, data.sensors
+    assert sensors is not None  # noqa: S101 - a part of those that have some
+    edges = np.linspace(events.start.min(), events.end.max(), _N_MOMENTS + 1)
+    times = 0.5 * (edges[1:] + edges[:-1])
+    values = sensors.read(times)
+    is_seen = (times > events.start[:, None]) & (times <= events.end[:, None])
+    known = is_seen[:, :, None] & ~np.isnan(values)
+    low = np.where(known, values, np.inf).min(axis=0)  # (n_cells, n_sensors)
+    high = np.where(known, values, -np.inf).max(axis=0)
+    is_common = known.sum(axis=0) > 1
+    columns = [
+        _write_columns(np.where(is_common[:, place], low[:, place], np.nan), categories)
+        for place, categories in enumerate(sensors.categories)
+        if _is_same(low[:, place], high[:, place], is_common[:, place])
+    ]
+    return _Course(edges, np.hstack(columns)) if columns else None
+
+
+def _is_same(low: FloatArray, high: FloatArray, is_common: FloatArray) -> bool:
+    """Return whether a varying sensor is the same for all individuals that have it."""
+    same = low[is_common]
+    return bool(same.size and np.all(same == high[is_common]) and np.ptp(same) > 0.0)
+
+
+def _write_columns(values: FloatArray, categories: tuple[object, ...] | None) -> FloatArray:
+    """Return one column per category, or a standardized number and its square."""
+    if categories is not None:
+        return (values[:, None] == np.arange(len(categories))).astype(np.float64)
+    scaled = np.nan_to_num((values - np.nanmean(values)) / np.nanstd(values))
+    return np.column_stack([scaled, scaled**2])
+
+
+def _fit_exponent(course: _Course, data: TrainingData, origin: float) -> float | None:
+    """Return the exponent of time given the sensors; None without events."""
+    pooled = PooledHistories(data.events, data.weights, origin)
+    edges = course.edges - origin
+    costs, exposure = pooled.count(edges)[1], pooled.exposure(edges)
+    some = exposure > 0.0
+    if not costs[some].any():
+        return None
+    log_time = np.log(course.middles - origin)
+    columns = np.column_stack([np.ones_like(log_time), log_time, course.columns])
+    slope = _regress(columns[some], costs[some], exposure[some])[1]
+    return float(np.clip(1.0 + slope, *_EXPONENTS))
+
+
+def _regress(columns: FloatArray, counts: FloatArray, exposure: FloatArray) -> FloatArray:
+    """Return the coefficients of a Poisson regression on shares of all events."""
+    counts, exposure = counts / counts.sum(), exposure / exposure.sum()
+    penalty = np.diag([0.0, *np.full(columns.shape[1] - 1, _PENALTY)])
+    coefficients = np.zeros(columns.shape[1])
+    for _ in range(_N_STEPS):
+        log_ratio = np.clip(columns @ coefficients, -_MOST_LOG_RATIO, _MOST_LOG_RATIO)
+        expected = exposure * np.exp(log_ratio)
+        gradient = columns.T @ (counts - expected) - penalty @ coefficients
+        curvature = columns.T @ (expected[:, None] * columns) + penalty
+        coefficients = coefficients + np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+    return coefficients
+
+
+POOL = 200_000  # individuals that the clock is read from
+EVENTS = 20_000_000  # that they have, at most
+FEW = 20_000  # individuals that all else is read from, if they have sensors
+VALUES = 15_000_000  # times and values of sensors that they have, at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Clock and functions; the statistics of each individual depend on nothing else."""
+
+    clock: Clock
+    reference_clock: Clock  # the average individual, whatever the clock
+    horizon: float  # the last end of follow-up
+    basis: FittedBasis | FittedSensorBasis
+    params: Mapping[str, Any]  # of the estimator, those that matter here
+    fingerprint: Fingerprint  # of all individuals
+    mean_exposure: float = 1.0  # of individuals while they are observed
+
+    def compute(
+        self,
+        events: RecurrentEvents,
+        sensors: Trajectories | None,
+        weights: FloatArray | None = None,
+        exposure: ExposedWindows | None = None,
+    ) -> SufficientStats:
+        """Return the statistics of individuals; weights of 1 may be None.
+
+        A frailty-weighted ``exposure`` needs the loss of intensities; the histories' own
+        exposure multiplies it.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):  # checked at the end
+            clocked = put_on_clock(events, self.clock, sensors, self.horizon)
+            if exposure is not None:
+                clocked = self._expose(clocked, multiply_exposure(exposure, events))
+            loss = self.params["loss"]
+            stats = compute_suffstats(clocked, self.basis, loss, weights)
+        _check_finite(stats)
+        return stats
+
+    def _expose(self, clocked: ClockedEvents, exposure: ExposedWindows) -> ClockedEvents:
+        """Return histories whose windows carry exposure factors."""
+        return replace(
+            clocked,
+            window_start=self.clock.read(exposure.start),
+            window_stop=self.clock.read(exposure.stop),
+            window_offsets=exposure.offsets,
+            window_exposure=exposure.factors,
+        )
+
+    def state_problem(self, total: Total) -> LeafProblem:
+        """Return the leaf problem; ``total`` sums over all individuals."""
+        horizon = float(self.clock.read(np.array([self.horizon]))[0])
+        loss = self.params["loss"]
+        # An imaginary individual has the average exposure.
+        amount = self.mean_exposure if loss == "intensity" else self.mean_exposure**2
+        settings = (loss, horizon, self.params["gamma2"])
+        if isinstance(self.basis, FittedSensorBasis):
+            penalty = self.params["sensor_penalty"]
+            return sensor_problem(self.basis, total, *settings, penalty, amount)
+        return time_problem(self.basis, *settings, amount)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Plan, statistics and leaf problem: the input of boosting."""
+
+    plan: Plan
+    stats: SufficientStats
+    problem: LeafProblem
+    pool: TrainingData  # those that the clock was read from
+    few: TrainingData  # those that all else was read from
+
+
+def compute_statistics(
+    params: Mapping[str, Any], data: TrainingData, exposure: ExposedWindows | None = None
+) -> Prepared:
+    """Fit the clock, place the functions and compute all statistics."""
+    pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))
+    few = pool
+    if data.sensors is not None:
+        n_values = data.sensors.values.size + data.sensors.times.size
+        few = data.every(find_step(len(data), FEW, n_values, VALUES))
+    wants_ranges = len(few) < len(data)
+    extent = Extent.of(
+        data.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
+    )
+    extent.check(params["clock"])
+    plan = plan_statistics(params, pool, few, extent)
+    stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
+    problem = plan.state_problem(lambda summand: summand(stats, data.weights))
+    return Prepared(plan, stats, problem, pool, few)
+
+
+def plan_statistics(
+    params: Mapping[str, Any], pool: TrainingData, few: TrainingData, extent: Extent
+) -> Plan:
+    """Fit the clock and place the functions on subsamples.
+
+    ``pool`` (at most `POOL`) needs events and weights only, ``few`` (at most `FEW` with
+    sensors) also sensors; ``extent`` summarizes all individuals.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # statistics are checked later
+        pooled = OperationalClock.from_events(pool.events, pool.weights)
+        has_events = isinstance(pooled, OperationalClock)
+        calendar = CalendarClock(origin=extent.start)
+        clock = calendar if params["clock"] == "calendar" else pooled
+        if isinstance(clock, OperationalClock):
+            clock = leave_to_sensors(clock, pool, few)
+        clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
+        late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
+        clocked = replace(clocked, has_late_starts=late)
+        place = _place_times if few.sensors is None else _place_sensors
+        basis = place(params, clocked, few, extent)
+    known = ("loss", "gamma2", "sensor_penalty")
+    return Plan(
+        clock,
+        pooled if has_events else CalendarClock(speed=0.0),
+        extent.stop,
+        basis,
+        {name: params[name] for name in known},
+        extent.fingerprint,
+        _average_exposure(pool),
+    )
+
+
+def _place_times(
+    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+) -> FittedBasis:
+    return resolve_basis(params["leaf"]).place(clocked, params["loss"])
+
+
+def _place_sensors(
+    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+) -> FittedSensorBasis:
+    baseline = resolve_baseline(params["baseline"])
+    family = SensorBasis(params["n_knots"], params["spline_order"], baseline)
+    weights = few.uneven_weights
+    if few.events.exposure is not None:
+        weights = few.weights * _mean_exposures(few.events, few.events.exposure)
+    return family.place(clocked, params["loss"], weights, extent.ranges)
+
+
+def _average_exposure(data: TrainingData) -> float:
+    """Return the exposure averaged over individuals and time under observation."""
+    events = data.events
+    if events.exposure is None:
+        return 1.0
+    means = _mean_exposures(events, events.exposure)
+    return float(np.average(means, weights=data.weights * events.follow_up))
+
+
+def _mean_exposures(events: RecurrentEvents, exposure: Exposure) -> FloatArray:
+    """Return the exposure of each individual, averaged over its observed time."""
+    if exposure.is_constant:
+        return exposure.values
+    owner = owners_of(events.window_offsets)
+    total = exposure.total(owner, events.window_start, events.window_stop)
+    return np.asarray(total / events.follow_up)
+
+
+def _check_finite(stats: SufficientStats) -> None:
+    """Refuse statistics that overflowed, which only extreme costs or weights cause."""
+    if not (np.isfinite(stats.linear).all() and np.isfinite(stats.quadratic).all()):
+        raise InvalidEventsError(
+            "Statistics of the events must be finite, but costs, weights or times are too "
+            "large for that.\n\nHint: give them in a larger unit, for instance thousands."
+        )

@@ -1,0 +1,223 @@
+"""Statistics of histories and sensors read from files in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostr._checks.numbers import check_ids_match, check_weights
+from boostr._engine.statistics import SufficientStats
+from boostr._frailty.weighted_exposure import ExposedWindows
+from boostr._training.features import FeatureEncoder
+from boostr._training.inputs import (
+    ROWS_HINT,
+    TrainingData,
+    check_training_data,
+    find_step,
+    spread_rows,
+)
+from boostr._training.progress import Progress
+from boostr._training.statistics import (
+    EVENTS,
+    FEW,
+    POOL,
+    VALUES,
+    Plan,
+    Prepared,
+    compute_statistics,
+    plan_statistics,
+)
+from boostr._training.summary import Extent
+from boostr._typing import BoolArray, FloatArray, OffsetArray
+from boostr.data import RecurrentEvents, ScannedEvents, ScannedTrajectories, Trajectories
+from boostr.data.features import check_one_row_each
+from boostr.data.parquet.pairs import read_in_step
+from boostr.data.parquet.rows import map_ahead
+
+__all__ = ["ScannedData", "check_data", "prepare"]
+
+# Histories and sensors of some individuals, and the place of the first among those used.
+Part = tuple[int, RecurrentEvents, Trajectories | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScannedData:
+    """Individuals of positive weight whose histories or sensors are in files."""
+
+    features: FloatArray  # (n_used, p)
+    events: ScannedEvents | RecurrentEvents  # of all
+    weights: FloatArray  # (n_used,)
+    sensors: ScannedTrajectories | Trajectories | None  # of all
+    is_used: BoolArray  # (n,)
+
+    def spread(self, rows: FloatArray | None) -> FloatArray | None:
+        """Return rows of the used individuals among all, NaN for the others."""
+        return spread_rows(rows, self.is_used)
+
+    def parts(self, n_threads: int) -> Iterator[Part]:
+        """Yield the used individuals in chunks, in the order of their ids."""
+        first, n_before = 0, 0
+        for events, sensors in read_in_step(self.events, self.sensors, n_threads):
+            chosen = self.is_used[first : first + len(events)]
+            first += len(events)
+            n_used = int(chosen.sum())
+            if n_used == len(events):
+                yield n_before, events, sensors
+            elif n_used:
+                own = None if sensors is None else sensors[chosen]
+                yield n_before, events[chosen], own
+            n_before += n_used
+
+
+class _Sample:
+    """Evenly spaced subsample of a stream whose number of values is not known yet.
+
+    The step ends as the one of `find_step`, since it only ever doubles.
+    """
+
+    def __init__(self, n: int, n_most: int, most_values: int) -> None:
+        self._n, self._n_most, self._most_values = n, n_most, most_values
+        self._n_values = 0
+        self._kept: list[tuple[OffsetArray, RecurrentEvents, Trajectories | None]] = []
+        self._step = 1
+
+    def add(self, part: Part, n_values: int) -> None:
+        """Add individuals with ``n_values`` values in total."""
+        self._n_values += n_values
+        step = find_step(self._n, self._n_most, self._n_values, self._most_values)
+        first, events, sensors = part
+        rows = np.arange(first, first + len(events))
+        if step > self._step:
+            self._kept = [_thin(*kept, step) for kept in self._kept]
+            self._step = step
+        self._kept.append(_thin(rows, events, sensors, step))
+
+    def take(self, data: ScannedData) -> TrainingData:
+        """Return the subsample."""
+        rows = np.concatenate([kept[0] for kept in self._kept])
+        series = [kept[2] for kept in self._kept if kept[2] is not None]
+        is_used = np.zeros(len(data.is_used), dtype=np.bool_)
+        is_used[np.flatnonzero(data.is_used)[rows]] = True
+        return TrainingData(
+            data.features[rows],
+            RecurrentEvents.concatenate([kept[1] for kept in self._kept]),
+            data.weights[rows],
+            Trajectories.concatenate(series) if series else None,
+            is_used,
+        )
+
+
+def _thin(
+    rows: OffsetArray, events: RecurrentEvents, sensors: Trajectories | None, step: int
+) -> tuple[OffsetArray, RecurrentEvents, Trajectories | None]:
+    """Return the individuals whose position is a multiple of the step."""
+    chosen = np.flatnonzero(rows % step == 0)
+    if len(chosen) == len(rows):
+        return rows, events, sensors
+    return rows[chosen], events[chosen], None if sensors is None else sensors[chosen]
+
+
+def check_data(
+    table: Any,
+    encoder: FeatureEncoder,
+    y: object,
+    sensors: Any,
+    sample_weight: ArrayLike | None,
+) -> TrainingData | ScannedData:
+    """Check features, events and weights against each other, in memory or in files."""
+    is_scan = isinstance(y, ScannedEvents) or isinstance(sensors, ScannedTrajectories)
+    if not is_scan or not isinstance(y, (ScannedEvents, RecurrentEvents)):
+        return check_training_data(table, encoder, y, sensors, sample_weight)
+    features = encoder.transform(table)
+    check_one_row_each(y, len(features), ROWS_HINT)
+    check_ids_match(table, y)
+    weights = check_weights(sample_weight, len(y))
+    is_used = weights > 0.0
+    if not is_used.all():
+        features, weights = features[is_used], weights[is_used]
+    return ScannedData(features, y, weights, sensors, is_used)
+
+
+def prepare(
+    params: Mapping[str, Any],
+    data: TrainingData | ScannedData,
+    n_threads: int,
+    progress: Progress,
+    exposure: ExposedWindows | None = None,
+) -> Prepared:
+    """Fit the clock, place the functions and compute all statistics.
+
+    Files are read twice: once for summary and subsamples, once for the statistics;
+    ``exposure`` is for data in memory only.
+    """
+    progress.announce("statistics")
+    if isinstance(data, TrainingData):
+        return compute_statistics(params, data, exposure)
+    extent, pool, few = _survey(data, _show(data, "survey", n_threads, progress))
+    extent.check(params["clock"])
+    plan = plan_statistics(params, pool, few, extent)
+    parts = _show(data, "statistics", n_threads, progress)
+    stats = _stream_statistics(plan, data.weights, parts, n_threads)
+    problem = plan.state_problem(lambda summand: summand(stats, data.weights))
+    return Prepared(plan, stats, problem, pool, few)
+
+
+def _show(
+    data: ScannedData, stage: str, n_threads: int, progress: Progress
+) -> Iterator[Part]:
+    """Yield the chunks and announce the progress."""
+    for part in data.parts(n_threads):
+        yield part
+        share = (part[0] + len(part[1])) / len(data.weights)
+        progress.announce(f"{stage}, {share:.0%} of the files")
+
+
+def _survey(
+    data: ScannedData, parts: Iterator[Part]
+) -> tuple[Extent, TrainingData, TrainingData]:
+    """Return the summary of all individuals and the two subsamples."""
+    n = len(data.weights)
+    pool, few = _Sample(n, POOL, EVENTS), _Sample(n, FEW, VALUES)
+    extents = []
+    for part in parts:
+        first, events, sensors = part
+        weights = data.weights[first : first + len(events)]
+        extents.append(Extent.of(events, weights, sensors))
+        pool.add((first, events, None), len(events.times))
+        if sensors is not None:
+            few.add(part, sensors.values.size + sensors.times.size)
+    extent = extents[0]
+    for other in extents[1:]:
+        extent = extent.join(other)
+    pooled = pool.take(data)
+    return extent, pooled, pooled if data.sensors is None else few.take(data)
+
+
+def _stream_statistics(
+    plan: Plan, weights: FloatArray, parts: Iterator[Part], n_threads: int
+) -> SufficientStats:
+    """Compute the statistics chunk by chunk while the next ones are read."""
+    is_even = bool(np.all(weights == 1.0))
+
+    def compute(part: Part) -> tuple[int, SufficientStats]:
+        numba.set_num_threads(n_threads)  # every thread of Python has its own number
+        first, events, sensors = part
+        own = None if is_even else weights[first : first + len(events)]
+        return first, plan.compute(events, sensors, own)
+
+    n_terms = plan.basis.n_terms
+    linear = np.empty((len(weights), n_terms))
+    quadratic = np.empty((len(weights), 0))
+    # In turn, because kernels are on all threads already, and some of Numba's threading
+    # layers end the process when two callers come at once.
+    for first, stats in map_ahead(compute, parts, n_threads, in_turn=True):
+        if quadratic.shape[1] == 0:  # a diagonal or a triangle
+            quadratic = np.empty((len(weights), stats.quadratic.shape[1]))
+        last = first + len(stats.linear)
+        linear[first:last], quadratic[first:last] = stats.linear, stats.quadratic
+    return SufficientStats(linear, quadratic)

@@ -1,0 +1,622 @@
+"""Forecasts for individuals with a history: number of events, next event, intervals."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boostr._forecasting.arguments import (
+    add_newcomers,
+    check_calibration,
+    check_level,
+    check_share,
+    check_whole,
+    interval_level,
+    read_lengths,
+    refuse_function,
+)
+from boostr._forecasting.outlook import HistorySensors, Outlook, Present, look_ahead
+from boostr._forecasting.results import (
+    CurveBand,
+    ForecastCalibration,
+    make_band,
+    make_forecast_table,
+    make_group_table,
+    read_labels,
+    sum_counts,
+)
+from boostr._forecasting.simulate import count_paths, draw_histories
+from boostr._frailty.counts import Counts
+from boostr._frailty.law import Frailties
+from boostr._training.frailty import score_windows
+from boostr._training.inputs import check_length, check_times
+from boostr._training.sensors import Sensors, split_panel, spread_shared
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.features import match_columns
+from boostr.estimators._predictions import OutOfFoldPredictor
+from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.inspection import Explanation, explain
+from boostr.inspection.model import find_unused_plan, warn_of_unused
+
+__all__ = ["Forecaster", "FuturePredictor", "make_generator"]
+
+
+class FuturePredictor(OutOfFoldPredictor):
+    """Simulated futures of individuals from a fitted ensemble and their histories."""
+
+    frailty_variance_: float
+    frailty_half_life_: float
+    cost_moments_: FloatArray
+    forecast_scores_: FloatArray
+
+    def predict_band(
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Sensors | None = None,
+        y: RecurrentEvents | None = None,
+        level: float = 0.9,
+        *,
+        of: Literal["count", "mean"] = "count",
+        exposure: Any = None,
+    ) -> CurveBand:
+        """Predict cumulative curves with a band around each.
+
+        Parameters
+        ----------
+        X, Z
+            As in `predict_cumulative`.
+        times : array-like of shape (m,)
+            Times, from 0 on.
+        y : RecurrentEvents, default=None
+            Histories: curves are the events so far up to the end of each, and a forecast
+            after it. None predicts new individuals from time 0 on.
+        level : float, default=0.9
+            Probability of the band at a time.
+        of : {"count", "mean"}, default="count"
+            Band of the number of events that will be seen, or of the expected number, about
+            which the models of the folds disagree.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            As in `forecast`.
+
+        Returns
+        -------
+        CurveBand
+            Expected numbers and their bands, (n, m) each.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        if of not in {"count", "mean"}:
+            raise InvalidParameterError(
+                f"`of` must be 'count' or 'mean', but it is {of!r}."
+            )
+        checked = check_times(times)
+        last = np.maximum(checked.max(initial=0.0), 0.0 if y is None else y.end)
+        Z = spread_shared(Z, y, len(X), self.sensor_layout_, until=last)
+        table, sensors = split_panel(X, Z, y)
+        present = Present.read(table, y, sensors, sensors, None, exposure)
+        outlook = look_ahead(self, present, present.now, own_history=True)
+        return make_band(outlook, present, checked, level, of)
+
+    def simulate(  # noqa: PLR0913 - all but the first three are by name
+        self,
+        X: Any,
+        n_paths: int = 1,
+        y: RecurrentEvents | None = None,
+        *,
+        horizon: ArrayLike | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
+        now: Any = None,
+        own_history: bool = True,
+        random_state: Any = None,
+        exposure: Any = None,
+    ) -> RecurrentEvents:
+        """Draw event histories from the fitted model, frailties included.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, now, own_history, exposure
+            As in `forecast`. Without histories, new individuals from `now` on.
+        n_paths : int, default=1
+            Histories drawn for each individual.
+        random_state : int, RandomState or None, default=None
+            Seed.
+
+        Returns
+        -------
+        RecurrentEvents
+            ``n * n_paths`` histories, observed from now to the horizon: all of the first
+            individual, then all of the second, and so on, with the ids of these. Every
+            event has the mean cost. Exposures, where there are some, go with them.
+        """
+        check_is_fitted(self)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        rng = make_generator(random_state)
+        n_paths = check_whole(n_paths, "n_paths")
+        return draw_histories(self, outlook, present, stop, n_paths, rng)
+
+    def calibrate_forecast(
+        self,
+        X: Any,
+        y: RecurrentEvents,
+        horizon: float,
+        Z: Sensors | None = None,
+        future: Sensors | None = None,
+        *,
+        own_history: bool = True,
+        out_of_fold: bool = False,
+        exposure: Any = None,
+    ) -> ForecastCalibration:
+        """Measure how forecasts over the last part of known histories would have done.
+
+        Parameters
+        ----------
+        X, y, Z
+            Features, histories and sensors: of individuals that training has not seen, or,
+            with `out_of_fold`, of all training individuals in the order of `fit`. Sensors
+            come as Trajectories; what they show in the last part is not looked at.
+        future : Trajectories, optional
+            What sensors show in the last part, for instance ``Z`` again. To be given where
+            forecasts know the future of sensors, too; intervals are too wide otherwise.
+        horizon : float
+            Length of the last part. Individuals that were followed for less are left out.
+        own_history : bool, default=True
+            Whether forecasts are updated by the histories, as in `forecast`.
+        out_of_fold : bool, default=False
+            Whether the individuals are those of training, to be predicted by the models
+            that have not seen them.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            As in `forecast`.
+
+        Returns
+        -------
+        ForecastCalibration
+            To be passed as `intervals` to `forecast`, for the same horizon: intervals then
+            cover at least the level, on average over individuals that are exchangeable with
+            these, if training has not seen them; with `out_of_fold` about the level, as
+            forecasts are made by the average of models of which each score has one.
+        """
+        check_is_fitted(self)
+        horizon = check_length(horizon, "horizon")
+        if callable(Z):
+            refuse_function()
+        if exposure is not None:
+            y = y.with_exposure(exposure)
+        now = np.maximum(y.end - horizon, y.start)
+        present = Present.read(X, y, Z, future, now, reach=y.end - now)
+        long_enough = y.end - y.start >= horizon
+        theta = None
+        if out_of_fold:
+            theta = self._training_coefficients(len(y))
+            long_enough &= ~np.isnan(theta[:, 0])
+            theta = np.nan_to_num(theta)
+        if not long_enough.any():
+            raise InvalidEventsError(
+                f"Calibration needs individuals that were followed for {horizon:g} or more,"
+                f" but none of {len(y)} was.\n\nHint: calibrate a shorter horizon."
+            )
+        outlook = look_ahead(self, present, y.end, own_history=own_history, theta=theta)
+        scores = score_windows(
+            outlook.curves,
+            y,
+            present.now,
+            outlook.law,
+            outlook.costs,
+            own_history=own_history,
+        )
+        scores = scores[long_enough & ~np.isnan(scores)]
+        return ForecastCalibration(np.sort(scores), horizon, own_history)
+
+    def _present(
+        self,
+        X: Any,
+        y: Any,
+        horizon: ArrayLike | None,
+        Z: Any,
+        future: Any,
+        now: Any,
+        exposure: Any = None,
+        by: Any = None,
+    ) -> tuple[Present, FloatArray]:
+        """Return the individuals and the end of their forecasts."""
+        y = add_newcomers(X, y, now)
+        length = self.horizon_ if horizon is None else horizon
+        lengths = read_lengths(length, y, now, len(X))
+        reach = np.maximum(lengths, self.horizon_)
+        layout = self.sensor_layout_
+        present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
+        warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)
+        group = by if isinstance(by, str) else None
+        table = match_columns(self, present.table, self.encoder_.names, group)
+        return replace(present, table=table), present.now + lengths
+
+
+def make_generator(random_state: Any) -> np.random.Generator:
+    """Return the random generator of a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(np.iinfo(np.int32).max)
+    return np.random.default_rng(random_state)
+
+
+Intervals = Literal["frailty", "conformal"] | ForecastCalibration
+
+_ROUNDING = 1e-9  # of a length that is the difference of two times
+
+
+class Forecaster(FuturePredictor):
+    """Forecasts from a fitted ensemble and the history of each individual."""
+
+    def forecast(  # noqa: PLR0913 - all but the first six are by name
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
+        level: float = 0.9,
+        *,
+        now: Any = None,
+        k: int = 1,
+        quantiles: float | Sequence[float] = (),
+        own_history: bool = True,
+        intervals: Intervals = "frailty",
+        n_paths: int = 200,
+        random_state: Any = 0,
+        exposure: Any = None,
+    ) -> Any:
+        """Forecast the events of each individual in the time after its own present.
+
+        What an individual did so far counts: one with more events than predicted is
+        expected to go on like that, the more so the longer it was observed and the more
+        training individuals differed from their predictions (see Notes).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features, or a `Panel` of features and sensors.
+        y : RecurrentEvents, default=None
+            Histories of the same individuals. None forecasts new individuals. Where `X` is
+            a DataFrame from pandas with the ids as index, it may have rows without a
+            history: these are new individuals that begin now.
+        horizon : float, time stamp or array-like of shape (n,), default=None
+            Length of the time ahead, the same for all or one each, or the date up to which
+            is forecast where `y` has dates; by default as long as the longest follow-up of
+            training.
+        Z : Trajectories, SharedSensors or callable, default=None
+            Sensors, for a model that was fitted with them. What they show after `now` is
+            not looked at, but for sensors that are known ahead, such as the season, which
+            goes on by itself. Sensors that follow from the events, such as the time since
+            the last one, come as a function ``Z(y, until)`` of histories and of the times
+            to reach; futures are then drawn, so that events that may come count.
+        future : Trajectories or SharedSensors, default=None
+            What the sensors will show after `now`, all or some of them; by default the last
+            values hold.
+        level : float, default=0.9
+            Probability of the intervals, above 0 and below 1.
+        now : float, time stamp or array-like of shape (n,), default=None
+            Present of the individuals: what came later is not looked at. By default the
+            end of follow-up of each, or 0 without histories.
+        k : int, default=1
+            Number of events whose probability is asked for.
+        quantiles : float or sequence of float, default=()
+            Further quantiles of the time to the next event, beside the median.
+        own_history : bool, default=True
+            Whether forecasts are updated by the histories; if not, these only tell `now`.
+        intervals : {"frailty", "conformal"} or ForecastCalibration, default="frailty"
+            Intervals of the frailty model, or such that are calibrated on forecasts of
+            other individuals; see Notes.
+        n_paths : int, default=200
+            Futures drawn for each individual, where `Z` is a function; with `verbose` there
+            is a bar.
+        random_state : int, RandomState or None, default=0
+            Seed of these futures.
+        exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
+            Exposures of the individuals, for a model that was fitted with some; by default
+            those of `y`, or 1 each without histories.
+
+        Returns
+        -------
+        DataFrame
+            From polars if `X` is, else from pandas if that is installed. One row per
+            individual, the highest expected number first:
+
+            - ``id``, and ``now`` (a time stamp where histories have them);
+            - ``expected``: expected number (or cost) of events in the time ahead;
+            - ``probability`` of at least `k` events;
+            - ``lower``, ``upper``: prediction interval of the number (or cost);
+            - ``next_event_median``: time from now by which the next event has happened with
+              probability one half, infinite if that is never so, or not within the
+              horizon where `Z` is a function, or not within the longer of horizon and
+              longest follow-up of training where sensors are known ahead; further
+              quantiles as ``next_event_q10`` and so on;
+            - ``frailty``: what the history multiplies the prediction by, 1 without one;
+            - ``next_event_date``: the date of the median, where histories have dates.
+
+        See Also
+        --------
+        forecast_fleet : The total, with an interval of its own.
+        predict_next_event : Quantiles of the time to the next event alone.
+        explain_forecast : The reasons for the expected numbers.
+
+        Notes
+        -----
+        The rate of an individual is its predicted rate times a frailty, a gamma variable
+        with mean 1 and variance `frailty_variance_`, to which the relative variance of the
+        prediction comes, as the models of the folds disagree. After ``n`` events, where
+        ``m`` were predicted, the frailty's mean is ``(1 / v + n) / (1 / v + m)``. Only
+        the time under observation counts, and it does not matter if observation ends
+        because of the events. With a finite `frailty_half_life_` the past fades, and
+        intervals are wider the longer the time ahead. Costs of events are taken as
+        independent of frailties, and count in units that make their variance equal to
+        their mean.
+
+        Counts are negative binomial then. An interval holds the most probable numbers: the
+        next one enters as long as the probability so far and half of its own do not exceed
+        the level. Over many individuals it covers about the level; for a single
+        one with few expected events it can only cover more or less than that (0.1 events
+        expected: 0 alone covers 0.905, and 0 to 1 covers 0.995).
+
+        ``intervals="conformal"`` takes, in the place of the level, the level at which
+        forecasts of training individuals, made at half of their follow-up for the rest of
+        it by models that have not seen them, held as often as asked for. Intervals then
+        cover about the level, on average over individuals that are exchangeable with the
+        training individuals and forecast in that way. For other windows pass what
+        `calibrate_forecast` returns; on individuals that training has not seen, coverage
+        is at least the level, on average. Both take forecasts in which sensors hold their
+        last values, unless `calibrate_forecast` gets a future, too; neither is for a
+        function `Z`. Models without validation have no
+        such forecasts of training individuals, and their frailties are fitted to how well
+        the model fits those it has seen: own history may then count for too little.
+
+        Intervals of costs reach half a unit beyond whole numbers of units, as costs need
+        not be whole.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.forecast(fleet.X, fleet.y, horizon=20).columns[:4].tolist()
+        ['id', 'now', 'expected', 'probability']
+        """
+        check_is_fitted(self)
+        check_level(level)
+        chosen = interval_level(intervals, level, self.forecast_scores_)
+        check_whole(k, "k")
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
+        check_calibration(intervals, stop - present.now, Z, own_history=own_history)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(stop)
+        occurring, counts = self._count(
+            outlook, present, stop, frailties, n_paths, random_state
+        )
+        lower, upper = outlook.costs.interval(counts, chosen)
+        columns = {
+            "expected": counts.mean * outlook.costs.unit,
+            "probability": occurring.exceed(k),
+            "lower": lower,
+            "upper": upper,
+            "next_event_median": outlook.wait(0.5, frailties),
+            **{
+                f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
+                for share in np.atleast_1d(quantiles)
+            },
+            "frailty": frailties.mean / outlook.law.level,
+        }
+        return make_forecast_table(X, present, columns)
+
+    def _count(
+        self,
+        outlook: Outlook,
+        present: Present,
+        stop: FloatArray,
+        frailties: Frailties,
+        n_paths: int,
+        random_state: Any,
+    ) -> tuple[Counts, Counts]:
+        """Return counts of events, and of units of cost, from now to a stop."""
+        if not callable(present.sensors):
+            expected = outlook.expect(stop)
+            return (
+                outlook.occur(expected, frailties),
+                outlook.count(expected, frailties, stop),
+            )
+        rng = make_generator(random_state)
+        n_paths = check_whole(n_paths, "n_paths")
+        occurring = count_paths(self, outlook, present, stop, frailties, n_paths, rng)
+        return occurring, outlook.count_drawn(occurring, frailties, stop)
+
+    def forecast_fleet(  # noqa: PLR0913 - all but the first six are by name
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
+        level: float = 0.9,
+        *,
+        by: Any = None,
+        now: Any = None,
+        own_history: bool = True,
+        exposure: Any = None,
+        n_paths: int = 200,
+        random_state: Any = 0,
+    ) -> Any:
+        """Forecast how many events all individuals together will have.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, level, now, own_history, exposure, n_paths, random_state
+            As in `forecast`.
+        by : str or array-like of shape (n,), default=None
+            Groups to sum by, such as sites: a column of `X`, or one label per individual.
+
+        Returns
+        -------
+        FleetForecast or DataFrame
+            Expected number and interval of all individuals. With `by` a table with a row
+            per group: its label, ``n_individuals``, ``expected``, ``lower``, ``upper``.
+
+        Notes
+        -----
+        Errors that all individuals share do not average out. In `fit`, forecasts from up to
+        `n_origins` earlier dates are compared with what came; the errors of their totals
+        widen the interval, the more the longer the horizon. Where there were fewer such
+        dates, errors that are usual on other fleets take their place, and intervals are
+        wide. A change that no history has shown is not in them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> X = pd.DataFrame(fleet.X, columns=["load", "age"])
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(X, fleet.y)
+        >>> site = np.where(np.arange(100) < 40, "north", "south")
+        >>> totals = model.forecast_fleet(X, fleet.y, horizon=20, by=site)
+        >>> totals["n_individuals"].tolist()
+        [60, 40]
+        """
+        check_is_fitted(self)
+        check_level(level)
+        labels = None if by is None else read_labels(X, by)
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure, by)
+        self._warn_of_long_horizon(present, stop)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(stop)
+        counts = self._count(outlook, present, stop, frailties, n_paths, random_state)[1]
+        if labels is None:
+            return sum_counts(outlook, counts, stop, level, outlook.rows)
+        groups, place = np.unique(labels, return_inverse=True)
+        totals = [
+            sum_counts(outlook, counts, stop, level, np.flatnonzero(place == group))
+            for group in range(len(groups))
+        ]
+        name = by if isinstance(by, str) else "group"
+        return make_group_table(X, name, groups, totals)
+
+    def _warn_of_long_horizon(self, present: Present, stop: FloatArray) -> None:
+        """Warn if event sensors are simulated beyond the longest training follow-up."""
+        longest = (1.0 + _ROUNDING) * self.horizon_
+        if callable(present.sensors) and np.any(stop - present.now > longest):
+            warnings.warn(
+                "Sensors that follow from the events are drawn for a horizon that is "
+                f"longer than any follow-up of training ({self.horizon_:g}), so they may "
+                "show what no individual has shown. Ask for a shorter horizon, or forecast "
+                "without these sensors.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def explain_forecast(
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        horizon: ArrayLike | None = None,
+        Z: Sensors | None = None,
+        future: Sensors | None = None,
+        *,
+        now: Any = None,
+        own_history: bool = True,
+        exposure: Any = None,
+    ) -> Explanation:
+        """Explain what `forecast` expects by features, sensors and own history.
+
+        Parameters
+        ----------
+        X, y, horizon, Z, future, now, own_history, exposure
+            As in `forecast`; `Z` must be given as Trajectories.
+
+        Returns
+        -------
+        Explanation
+            Reasons for the expected number (or cost) of events in the time ahead, one row
+            per individual in the order of `X`; `forecast` sorts by risk instead.
+
+        See Also
+        --------
+        boostr.inspection.explain : Says what the amounts are.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.explain_forecast(fleet.X, fleet.y, horizon=20).reasons
+        ('x0', 'x1', 'own history')
+        """
+        check_is_fitted(self)
+        if callable(Z):
+            raise InvalidParameterError(
+                "`explain_forecast` needs sensors as Trajectories, but `Z` is a function."
+                "\n\nHint: Z(y, until) makes them, as they are if nothing happens."
+            )
+        present, stop = self._present(X, y, horizon, Z, future, now, exposure)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(stop)
+        reasons = explain(
+            self,
+            present.table,
+            Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
+            start=present.now,
+            stop=stop,
+            frailty=frailties.mean / outlook.law.level if own_history else None,
+            exposure=present.exposure,
+        )
+        # The pace and the level of the time ahead are those of all: they multiply reasons.
+        expected = outlook.expect(stop) * frailties.mean
+        factor = np.divide(
+            expected,
+            reasons.prediction,
+            out=np.ones(len(expected)),
+            where=reasons.prediction > 0.0,
+        )
+        return replace(reasons.scaled(factor), ids=present.ids)
+
+    def predict_next_event(
+        self,
+        X: Any,
+        y: RecurrentEvents | None = None,
+        quantiles: float | Sequence[float] = 0.5,
+        Z: Sensors | HistorySensors | None = None,
+        future: Sensors | None = None,
+        *,
+        now: Any = None,
+        own_history: bool = True,
+        exposure: Any = None,
+    ) -> FloatArray:
+        """Predict the time from each individual's present to its next event.
+
+        Parameters
+        ----------
+        X, y, Z, future, now, own_history, exposure
+            As in `forecast`.
+        quantiles : float or sequence of float, default=0.5
+            Probabilities, above 0 and below 1, by which the event has happened.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, m) for several quantiles
+            Times from now; infinite where the event does not happen with that probability
+            within 100 times the longest follow-up of training, or within its length from
+            now on where `Z` is a function or sensors are known ahead.
+        """
+        check_is_fitted(self)
+        present, stop = self._present(X, y, None, Z, future, now, exposure)
+        outlook = look_ahead(self, present, stop, own_history=own_history)
+        frailties = outlook.frailties(stop)
+        shares = [check_share(share) for share in np.atleast_1d(quantiles)]
+        waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
+        return waits[:, 0] if np.ndim(quantiles) == 0 else waits
