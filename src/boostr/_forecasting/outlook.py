@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,12 @@ from boostr._checks.numbers import check_ids_match, first_few
 from boostr._engine.curves import REACH
 from boostr._frailty.counts import Counts, find_times, needed_exposure
 from boostr._frailty.law import Frailties, Histories
+from boostr._training.event_sensors import HistorySensors, call_sensors
+from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.frailty import (
     Costs,
     ForecastLaw,
-    law_of,
     relative_variance,
     sum_histories,
 )
@@ -26,24 +26,11 @@ from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
 from boostr.data.clip import clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.fingerprint import check_histories, had_exposure, refuse_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.times import find_origins, name_origin
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-if TYPE_CHECKING:
-    from boostr.estimators._predictions import OutOfFoldPredictor
-
-__all__ = [
-    "HistorySensors",
-    "Outlook",
-    "Present",
-    "call_sensors",
-    "look_ahead",
-]
-
-# Sensors that follow from the events: a function of histories and of the times to reach.
-HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
+__all__ = ["Outlook", "Present", "look_ahead"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,7 +277,7 @@ class Outlook:
 
 
 def look_ahead(
-    model: OutOfFoldPredictor,
+    model: Fitted,
     present: Present,
     stop: FloatArray,
     *,
@@ -298,45 +285,16 @@ def look_ahead(
     theta: FloatArray | None = None,
 ) -> Outlook:
     """Return the curves of individuals up to a time, with their histories."""
-    if present.target is not None:
-        check_histories(model, present.target)
-    if present.exposure is not None and not had_exposure(model):
-        refuse_exposure()
     sensors = present.sensors
-    reach = np.full(len(present), REACH * model.horizon_)
+    reach = np.full(len(present), REACH * model.horizon)
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
     elif sensors is not None and sensors._known_ahead():
-        reach = np.maximum(stop, present.now + model.horizon_)  # as far as they are known
-    features, used = model._check_input(present.table, sensors)
-    law = law_of(model)
+        reach = np.maximum(stop, present.now + model.horizon)  # as far as they are known
+    features, used = model.read_features(present.table), model.read_sensors(sensors)
+    law = model.forecast_law
     if not own_history or present.target is None:
         law = law.of_strangers()
-    curves = FoldCurves(model, features, used, theta, law.paced, present.exposure)
-    costs = Costs(*model.cost_moments_.tolist())
-    return Outlook(curves, present, law, costs, reach, own_history)
-
-
-def call_sensors(
-    sensors: HistorySensors,
-    events: RecurrentEvents,
-    rows: PositionArray,
-    n: int,
-    stop: FloatArray,
-) -> Trajectories:
-    """Return the event sensors of histories without further events up to a time."""
-    if len(rows) != n:
-        raise InvalidParameterError(
-            "Sensors that follow from the events need a history of every individual, but "
-            f"{n - len(rows)} of {n} have none before `now`.\n\n"
-            "Hint: leave these out, or forecast from a later time."
-        )
-    made = spread_shared(sensors(events, stop), events, n, until=stop)
-    if not isinstance(made, Trajectories):
-        raise InvalidSensorsError(
-            "A function given as `Z` must return Trajectories, but it returned a "
-            f"{type(made).__name__}.\n\nHint: Z=lambda y, until: "
-            "Trajectories.from_events(y).time_since_event(y, until=until)."
-        )
-    return made
+    curves = FoldCurves(model.trees, features, used, theta, law.paced, present.exposure)
+    return Outlook(curves, present, law, model.costs, reach, own_history)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boostr._checks.numbers import first_few
-from boostr._forecasting.outlook import HistorySensors, Outlook, Present, call_sensors
+from boostr._forecasting.outlook import Outlook, Present
 from boostr._frailty.counts import Counts, find_times
 from boostr._frailty.law import Frailties
-from boostr._training.progress import show_share
+from boostr._training.event_sensors import HistorySensors, call_sensors
+from boostr._training.fitted import Fitted
+from boostr._training.run import show_share
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents
-from boostr.data.events.fingerprint import had_costs
 from boostr.data.flat import offsets_of
-
-if TYPE_CHECKING:
-    from boostr.estimators._predictions import OutOfFoldPredictor
 
 __all__ = ["count_paths", "draw_histories"]
 
@@ -27,7 +24,7 @@ _MANY_EVENTS = 10_000  # of one history: its own events drive it ever faster
 
 
 def draw_histories(
-    model: OutOfFoldPredictor,
+    model: Fitted,
     outlook: Outlook,
     present: Present,
     stop: FloatArray,
@@ -50,7 +47,7 @@ def draw_histories(
     known = present.target
     exposure = None if present.exposure is None else present.exposure[rows]
     if known is None:
-        has_costs = bool(had_costs(model))
+        has_costs = model.has_costs
         return drawn_events._with(ids=rows, has_costs=has_costs, exposure=exposure)
     return drawn_events._with(
         ids=known.ids[rows],
@@ -65,7 +62,7 @@ def draw_histories(
 
 
 def count_paths(
-    model: OutOfFoldPredictor,
+    model: Fitted,
     outlook: Outlook,
     present: Present,
     stop: FloatArray,
@@ -133,7 +130,7 @@ def _draw_at_once(
 
 
 def _draw_in_turn(
-    model: OutOfFoldPredictor,
+    model: Fitted,
     outlook: Outlook,
     present: Present,
     stop: FloatArray,
@@ -146,7 +143,7 @@ def _draw_in_turn(
     Returns times and offsets of the events, and the exposure of every path.
     """
     blocks = []
-    with show_share(len(rows), "futures", is_shown=model.verbose > 0) as report:
+    with show_share(len(rows), "futures", is_shown=model.settings.verbose > 0) as report:
         for begin in range(0, len(rows), _BLOCK):
             block = rows[begin : begin + _BLOCK]
             turns = _Turns(model, outlook, present, stop, block)
@@ -162,7 +159,7 @@ class _Turns:
 
     def __init__(
         self,
-        model: OutOfFoldPredictor,
+        model: Fitted,
         outlook: Outlook,
         present: Present,
         stop: FloatArray,
@@ -216,7 +213,7 @@ class _Turns:
         everybody = np.arange(len(going))
         stop = self._stop[going]
         made = call_sensors(self._sensors, events, everybody, len(going), stop)
-        layout = self._model.sensor_layout_
+        layout = self._model.sensor_layout
         used = made if layout is None else layout.apply(made)
         own = None if self._exposure is None else self._exposure[going]
         read = self._curves.along(self._theta[going], used, own).read

@@ -12,69 +12,69 @@ the latter, if events do bring events.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from boostr._forecasting.outlook import HistorySensors, call_sensors
 from boostr._frailty.law import cut_windows, log_likelihood
 from boostr._frailty.weighted_exposure import (
     ExposedWindows,
     cut_at_events,
     measure_exposure,
 )
+from boostr._training.features import FeatureEncoder
+from boostr._training.fit import fit_model
+from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import FoldCurves
-from boostr._training.frailty import Costs, Seen, find_cell, law_of, sum_pieces
-from boostr._training.inputs import TrainingData
-from boostr._training.progress import forget, forget_if_interrupted
-from boostr.data import RecurrentEvents, Trajectories, check_target
+from boostr._training.frailty import Costs, TrainingCurves, find_cell, sum_pieces
+from boostr._training.inputs import TrainingData, check_training_data
+from boostr._training.sensors import split_panel, spread_shared
+from boostr._training.settings import Settings
+from boostr._typing import FloatArray, PositionArray
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.flat import owners_of
-from boostr.exceptions import InvalidParameterError
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-if TYPE_CHECKING:
-    from boostr.estimators._boostr import BoostR
+__all__ = ["HistorySensors", "call_sensors", "fit_event_sensors"]
 
-__all__ = ["fit_in_turn"]
+# Sensors that are computed from the events: a function of histories and times to reach.
+HistorySensors = Callable[[RecurrentEvents, FloatArray], Trajectories]
 
 _N_TURNS = 2
 _LEAST_RATE = 0.01  # of the mean rate: what an event tells where hardly any was expected
 
 
-def fit_in_turn(
-    model: BoostR,
-    X: Any,
-    y: object,
+def fit_event_sensors(
+    settings: Settings,
+    table: Any,
+    y: RecurrentEvents,
     Z: HistorySensors,
     sample_weight: ArrayLike | None,
     checkpoint: str | os.PathLike[str] | None,
-) -> BoostR:
-    """Fit a model some or all of whose sensors are computed from the events."""
-    histories = _check_use(model, y)
-    forget(model)
-    shown = _call(Z, histories)
-    others = _select_others(shown, _call(Z, _without_events(histories)))
-    with forget_if_interrupted(model):
-        fits = _Fits(model, X, histories, sample_weight, checkpoint)
-        best = _find_best(fits, shown, others)
-    learned = {name: value for name, value in vars(best).items() if name.endswith("_")}
-    model.__dict__.update(learned)
-    return model
-
-
-def _find_best(fits: _Fits, shown: Trajectories, others: Trajectories | None) -> BoostR:
+) -> Fitted:
     """Fit sensors before and after frailties; return the model of highest likelihood."""
-    plain = fits.run(shown)
-    if plain.loss != "intensity":
-        return plain  # the cumulative loss knows no factors of time
+    if settings.warm_start:
+        raise InvalidParameterError(
+            "`warm_start` adds trees to a model, but where `Z` is a function several are "
+            "fitted and one stays.\n\nHint: warm_start=False, or pass the sensors "
+            "themselves, Z(y, y.end)."
+        )
+    shown = _call(Z, y)
+    others = _select_others(shown, _call(Z, _without_events(y)))
+    fits = _Fits(settings, table, y, sample_weight, checkpoint)
+    first = fits.run(shown)
+    if settings.loss != "intensity":
+        return first  # the cumulative loss knows no factors of time
     earlier, before = fits.run(others), fits.read(others)
-    if earlier.frailty_variance_ == 0.0:
-        return plain
-    candidates, data = [plain], fits.read(shown)
+    if earlier.frailty_variance == 0.0:
+        return first
+    candidates, data = [first], fits.read(shown)
     for _ in range(_N_TURNS):
         earlier, before = fits.run(shown, _expose(earlier, before)), data
         candidates.append(earlier)
@@ -82,53 +82,67 @@ def _find_best(fits: _Fits, shown: Trajectories, others: Trajectories | None) ->
 
 
 class _Fits:
-    """Fits of one model to the same histories with different sensors and exposures."""
+    """Fits to the same histories with different sensors and exposures."""
 
     def __init__(
         self,
-        model: BoostR,
-        X: Any,
+        settings: Settings,
+        table: Any,
         y: RecurrentEvents,
         sample_weight: ArrayLike | None,
         checkpoint: str | os.PathLike[str] | None,
     ) -> None:
         # The same random numbers for all, so that they differ by what they are given.
-        seed = model.random_state
+        seed = settings.random_state
         if not isinstance(seed, Integral) and checkpoint is None:
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
-        self._model = clone(model).set_params(random_state=seed)
-        self._X, self._y, self._weight = X, y, sample_weight
+        self._settings = replace(settings, random_state=seed)
+        self._table, self._y, self._weight = table, y, sample_weight
         self._checkpoint = checkpoint
         self._n_done = 0
 
     def run(
         self, sensors: Trajectories | None, exposure: ExposedWindows | None = None
-    ) -> BoostR:
+    ) -> Fitted:
         """Return a model fitted to sensors, with an exposure."""
         path = None
         if self._checkpoint is not None:
             path = f"{os.fspath(self._checkpoint)}.{self._n_done}"
         self._n_done += 1
-        one: BoostR = clone(self._model)
-        return one._fit(self._X, self._y, sensors, self._weight, path, exposure)
+        table, used = split_panel(self._table, sensors, self._y)
+        return fit_model(
+            self._settings, table, self._y, used, self._weight, path, exposure=exposure
+        )
 
     def read(self, sensors: Trajectories | None) -> TrainingData:
         """Return the training individuals of positive weight, with sensors."""
-        unused: BoostR = clone(self._model)
-        data = unused._check_data(self._X, self._y, sensors, self._weight)
-        assert isinstance(data, TrainingData)  # noqa: S101 - nothing is in files
-        return data
+        table, used = split_panel(self._table, sensors, self._y)
+        encoder = FeatureEncoder.learn(table, self._settings.categorical_features)
+        return check_training_data(table, encoder, self._y, used, self._weight)
 
 
-def _check_use(model: BoostR, y: object) -> RecurrentEvents:
-    """Return the histories; refuse options that need a single fit."""
-    if model.warm_start:
+def call_sensors(
+    sensors: HistorySensors,
+    events: RecurrentEvents,
+    rows: PositionArray,
+    n: int,
+    stop: FloatArray,
+) -> Trajectories:
+    """Return the event sensors of histories without further events up to a time."""
+    if len(rows) != n:
         raise InvalidParameterError(
-            "`warm_start` adds trees to a model, but where `Z` is a function several are "
-            "fitted and one stays.\n\nHint: warm_start=False, or pass the sensors "
-            "themselves, Z(y, y.end)."
+            "Sensors that follow from the events need a history of every individual, but "
+            f"{n - len(rows)} of {n} have none before `now`.\n\n"
+            "Hint: leave these out, or forecast from a later time."
         )
-    return check_target(y)
+    made = spread_shared(sensors(events, stop), events, n, until=stop)
+    if not isinstance(made, Trajectories):
+        raise InvalidSensorsError(
+            "A function given as `Z` must return Trajectories, but it returned a "
+            f"{type(made).__name__}.\n\nHint: Z=lambda y, until: "
+            "Trajectories.from_events(y).time_since_event(y, until=until)."
+        )
+    return made
 
 
 def _call(Z: HistorySensors, y: RecurrentEvents) -> Trajectories:
@@ -160,34 +174,38 @@ def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | N
     return shown.select(others) if others else None
 
 
-def _expose(model: BoostR, data: TrainingData) -> ExposedWindows:
+def _expose(model: Fitted, data: TrainingData) -> ExposedWindows:
     """Return the exposure weighted by the frailty known at each time."""
-    theta = model._coefficients(data.features)
-    left_out = model.out_of_fold_coefficients_
+    theta = model.trees.coefficients(data.features)
+    left_out = model.out_of_fold_coefficients
     if left_out is not None:
         left_out = left_out[data.is_used]
         theta = np.where(np.isnan(left_out), theta, left_out)
     events = data.events
-    paced = law_of(model).paced
-    curves = FoldCurves(model, data.features, data.sensors, theta, paced, events.exposure)
+    paced = model.forecast_law.paced
+    curves = FoldCurves(
+        model.trees, data.features, data.sensors, theta, paced, events.exposure
+    )
     owner = owners_of(events.window_offsets)
     pieces = cut_windows(owner, events.window_start, events.window_stop, find_cell(events))
     pieces = cut_at_events(pieces, events.event_owner, events.times)
     rows, costs = np.arange(len(events)), Costs.of(events)
     histories = sum_pieces(curves.expect, events, rows, events.start, pieces, costs)
-    return measure_exposure(histories, law_of(model).frailty)
+    return measure_exposure(histories, model.forecast_law.frailty)
 
 
-def _judge(model: BoostR, data: TrainingData) -> float:
+def _judge(model: Fitted, data: TrainingData) -> float:
     """Return the out-of-fold log-likelihood of the histories."""
-    theta = model.out_of_fold_coefficients_
-    seen = Seen.of(model, data, None if theta is None else theta[data.is_used])
+    theta = model.out_of_fold_coefficients
+    seen = TrainingCurves.of(
+        model.trees, data, None if theta is None else theta[data.is_used]
+    )
     weights, cell = seen.data.weights, find_cell(seen.data.events)
     histories = seen.histories(cell)
     likelihood = log_likelihood(
-        histories, cell, law_of(model).frailty, np.zeros(len(weights)), weights
+        histories, cell, model.forecast_law.frailty, np.zeros(len(weights)), weights
     )
-    clock, events = model.clock_, seen.data.events
+    clock, events = model.clock, seen.data.events
     # Per unit of exposure: that of an event is the same for all models.
     rates = seen.curves.unit.slopes_at(events.event_owner, clock.read(events.times))
     of_owner = weights[events.event_owner]

@@ -1,75 +1,144 @@
-"""The fitted attributes of `BoostR`."""
+"""Everything that a fit leaves behind."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from boostr._engine.binning import BinMapper
-from boostr._engine.ensemble import Ensemble, gain_importance
-from boostr._engine.screening import rise_without
-from boostr._engine.training import Trained
-from boostr._engine.training_set import Cohort
-from boostr._training.inputs import TrainingData
-from boostr._training.statistics import Plan
-from boostr.basis import FittedSensorBasis
+from boostr._checks.numbers import first_few
+from boostr._engine.ensemble import Ensemble
+from boostr._training.features import FeatureEncoder
+from boostr._training.fold_curves import TreeModel
+from boostr._training.frailty import Costs, ForecastLaw
+from boostr._training.sensors import SensorLayout, count_strange, warn_of_strange
+from boostr._training.settings import Settings
+from boostr._typing import FloatArray
+from boostr.basis import Clock, FittedSensorBasis
+from boostr.data import Trajectories
+from boostr.data.events.fingerprint import Fingerprint
+from boostr.exceptions import (
+    InvalidEventsError,
+    InvalidParameterError,
+    InvalidSensorsError,
+)
 
-__all__ = ["describe_results"]
-
-
-def describe_results(
-    plan: Plan, pool: TrainingData, mapper: BinMapper, trained: Trained, cohort: Cohort
-) -> dict[str, Any]:
-    """Return the fitted attributes by name, except those of training individuals."""
-    ensemble = Ensemble(plan.clock, plan.basis, mapper, plan.horizon, trained.members)
-    n_features = len(mapper.is_categorical)
-    scaled, gains, counts = gain_importance(trained.members, n_features)
-    total = scaled.sum()
-    return {
-        "clock_": plan.clock,
-        "reference_clock_": plan.reference_clock,
-        "clock_variants_": [],  # the first model files have clocks of parts
-        "horizon_": plan.horizon,
-        "time_unit_": pool.events.time_unit,
-        "time_origin_": pool.events.origin,
-        "has_costs_": pool.events.has_costs,
-        "fingerprint_": plan.fingerprint,
-        "has_exposure_": pool.events.exposure is not None,
-        "ensemble_": ensemble,
-        "n_estimators_": ensemble.n_rounds,
-        "n_fold_models_": len(trained.members) // max(int(np.sum(trained.weights > 0)), 1),
-        "feature_importances_": scaled / total if total > 0 else scaled,
-        "feature_gains_": gains,
-        "split_counts_": counts,
-        "sensor_usefulness_": _measure_usefulness(plan, trained, cohort),
-        "train_loss_": trained.train_loss,
-        "validation_results_": _describe_runs(trained),
-    }
+__all__ = ["Fitted"]
 
 
-def _describe_runs(trained: Trained) -> list[dict[str, Any]]:
-    return [
-        {
-            "label": run.label,
-            "curve": run.curve,
-            "n_trees": run.n_rounds,
-            "loss": float(run.curve.min()),
-            "weight": float(weight),
-        }
-        for run, weight in zip(trained.runs, trained.weights, strict=True)
-    ]
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """The trees of a model and everything else that a fit learns; see `BoostR`."""
 
+    trees: TreeModel
+    encoder: FeatureEncoder
+    sensor_layout: SensorLayout | None
+    reference_clock: Clock  # the average individual, whatever the clock
+    time_unit: str | None
+    time_origin: np.datetime64 | None
+    has_costs: bool
+    has_exposure: bool
+    fingerprint: Fingerprint | None  # of the training individuals; None in early files
+    feature_importances: FloatArray
+    feature_gains: FloatArray
+    split_counts: FloatArray
+    sensor_usefulness: dict[str, tuple[float, float]] | None
+    train_loss: FloatArray | None
+    validation_results: list[dict[str, Any]]
+    out_of_fold_coefficients: FloatArray | None
+    forecast_law: ForecastLaw
+    cost_moments: FloatArray  # mean and mean square of the cost of an event
+    forecast_scores: FloatArray  # of forecasts of training individuals, sorted
 
-def _measure_usefulness(
-    plan: Plan, trained: Trained, cohort: Cohort
-) -> dict[str, tuple[float, float]] | None:
-    """Return the rise of held-out loss without each sensor, and its standard error."""
-    basis = plan.basis
-    if not isinstance(basis, FittedSensorBasis) or trained.out_of_fold is None:
-        return None
-    rises, errors, n_known = rise_without(cohort, basis.starts, trained.out_of_fold)
-    return {
-        sensor.name: (float(rise) / n_known, float(error) / n_known)
-        for sensor, rise, error in zip(basis.sensors, rises, errors, strict=True)
-    }
+    @property
+    def settings(self) -> Settings:
+        """The parameters of the estimator."""
+        return self.trees.settings
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """Clock, functions of time, bins and trees."""
+        return self.trees.ensemble
+
+    @property
+    def clock(self) -> Clock:
+        """The fitted clock."""
+        return self.ensemble.clock
+
+    @property
+    def horizon(self) -> float:
+        """Last end of follow-up in training."""
+        return self.ensemble.horizon
+
+    @property
+    def n_estimators(self) -> int:
+        """Rounds of boosting that are kept."""
+        return self.ensemble.n_rounds
+
+    @property
+    def n_fold_models(self) -> int:
+        """Number of models of folds that are averaged."""
+        return self.trees.n_fold_models
+
+    @property
+    def clock_variants(self) -> list[Clock]:
+        """Clocks without parts of the data, which early model files have."""
+        return list(self.trees.clock_variants)
+
+    @property
+    def frailty_variance(self) -> float:
+        """Variance of frailties."""
+        return self.forecast_law.frailty.variance
+
+    @property
+    def frailty_half_life(self) -> float:
+        """Time after which an individual's history counts half."""
+        return self.forecast_law.frailty.half_life
+
+    @property
+    def costs(self) -> Costs:
+        """Mean and mean square of the cost of an event."""
+        return Costs(*self.cost_moments.tolist())
+
+    def read_features(self, table: Any) -> FloatArray:
+        """Return static features as numbers; warn of unseen categories that matter."""
+        return self.encoder.transform(table, self.split_counts > 0.0)
+
+    def read_sensors(self, given: Trajectories | None) -> Trajectories | None:
+        """Return sensors as in training; required if the model was trained with some."""
+        layout, basis = self.sensor_layout, self.ensemble.basis
+        if layout is None and given is None:
+            return None
+        if layout is None:
+            raise InvalidSensorsError(
+                "This model was fitted without sensors, but it is asked to predict with "
+                "some.\n\nHint: leave out `Z`, or fit the model with it, fit(X, y, Z=Z)."
+            )
+        if given is None:
+            raise InvalidSensorsError(
+                "This model was fitted with sensors and needs them to predict "
+                f"({first_few(layout.names)}), but there are none.\n\n"
+                "Hint: pass Z=…; scikit-learn's tools carry them in `Panel(X, Z)`, given "
+                "to fit as well as to predict and score."
+            )
+        used = layout.apply(given)
+        layout.warn_of_others(given)
+        assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it was fitted with them
+        warn_of_strange(count_strange(basis, given, used))
+        return used
+
+    def training_coefficients(self, n: int | None = None) -> FloatArray:
+        """Return the out-of-fold coefficients of the ``n`` training individuals."""
+        theta = self.out_of_fold_coefficients
+        if theta is None:
+            raise InvalidParameterError(
+                "Out-of-fold predictions need validation, but this model was fitted "
+                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
+            )
+        if n is not None and n != len(theta):
+            raise InvalidEventsError(
+                "Out-of-fold predictions are those of the training individuals, but there "
+                f"are {n} in the place of {len(theta)}.\n\nHint: pass what `fit` was given."
+            )
+        return theta

@@ -1,28 +1,78 @@
-"""Curves of the models of single folds, whose spread gives a variance."""
+"""Trees of a model as the average of its folds, and the curves of individuals by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boostr._engine.curves import UnitCurves, expose
+from boostr._engine.ensemble import Ensemble
 from boostr._frailty.pace import PacedClock
+from boostr._training.run import use_threads
+from boostr._training.settings import Settings
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
+from boostr.data.clip import clip_sensors
 from boostr.data.events.exposure import Exposure
 
-if TYPE_CHECKING:
-    from boostr.estimators._predictions import OutOfFoldPredictor
-
-__all__ = ["Expect", "FoldCurves", "jackknife_variance"]
+__all__ = ["Expect", "FoldCurves", "TreeModel", "jackknife_variance"]
 
 # Expected events of individuals (rows) in windows (start, stop].
 Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeModel:
+    """The trees of a model: the average of the models of its folds.
+
+    Members of the ensemble that belong to one fold stand ``n_fold_models`` apart.
+    """
+
+    ensemble: Ensemble
+    settings: Settings
+    n_fold_models: int = 1
+    clock_variants: Sequence[Clock] = ()  # without parts of the data; early files only
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the ensemble."""
+        return self.ensemble.clock
+
+    def coefficients(self, features: FloatArray) -> FloatArray:
+        """Return the coefficients of individuals."""
+        return self._sum(self.ensemble, features)
+
+    def coefficients_by_fold(self, features: FloatArray) -> list[FloatArray]:
+        """Return the coefficients of individuals by the model of every fold."""
+        n_models, members = self.n_fold_models, self.ensemble.members
+        if n_models == 1:
+            return [self.coefficients(features)]
+        folds = [
+            tuple(
+                replace(member, weight=member.weight * n_models)
+                for member in members[fold::n_models]
+            )
+            for fold in range(n_models)
+        ]
+        return [self._sum(replace(self.ensemble, members=fold), features) for fold in folds]
+
+    def curves(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None = None,
+        exposure: Exposure | None = None,
+    ) -> UnitCurves:
+        """Return the curves of individuals with given coefficients."""
+        curves = self.ensemble.curves(theta, sensors, monotone=self.settings.monotone)
+        return expose(curves, exposure, self.clock)
+
+    def _sum(self, ensemble: Ensemble, features: FloatArray) -> FloatArray:
+        with use_threads(self.settings.n_jobs) as n_threads:
+            return ensemble.coefficients(features, n_threads)
 
 
 class FoldCurves:
@@ -34,18 +84,18 @@ class FoldCurves:
 
     def __init__(
         self,
-        model: OutOfFoldPredictor,
+        model: TreeModel,
         features: FloatArray,
         sensors: Trajectories | None = None,
         theta: FloatArray | None = None,
         paced: PacedClock | None = None,
         exposure: Exposure | None = None,
     ) -> None:
-        self.theta = model._coefficients(features) if theta is None else theta
-        self.clock: Clock = model.clock_ if paced is None else paced.clock
-        ensemble = model.ensemble_.on_clock(self.clock)
+        self.theta = model.coefficients(features) if theta is None else theta
+        self.clock: Clock = model.clock if paced is None else paced.clock
+        ensemble = model.ensemble.on_clock(self.clock)
         self.unit: UnitCurves = ensemble.curves(
-            self.theta, sensors, monotone=model.monotone
+            self.theta, sensors, monotone=model.settings.monotone
         )
         self.average: UnitCurves = expose(self.unit, exposure, self.clock)
         self.exposure = exposure
@@ -63,22 +113,32 @@ class FoldCurves:
             self._model, self._features, sensors, theta, self._paced, exposure
         )
 
+    def at_pace(self, paced: PacedClock | None, last: FloatArray) -> FoldCurves:
+        """Return curves at another pace, whose sensors hold their values of a time."""
+        sensors = self._sensors
+        if sensors is not None:
+            sensors = clip_sensors(sensors, last)
+        return FoldCurves(
+            self._model, self._features, sensors, self.theta, paced, self.exposure
+        )
+
     @cached_property
     def _folds(self) -> list[UnitCurves]:
         """Plain sums of the trees of each fold, which need not be monotone."""
-        ensemble = self._model.ensemble_.on_clock(self.clock)
+        ensemble = self._model.ensemble.on_clock(self.clock)
         return [
             expose(
                 ensemble.curves(one, self._sensors, monotone=False),
                 self.exposure,
                 self.clock,
             )
-            for one in _fold_coefficients(self._model, self._features)
+            for one in self._model.coefficients_by_fold(self._features)
         ]
 
     @property
     def _n_left_out(self) -> int:
-        return min(self._model.n_folds, self._model.n_fold_models_) - 1
+        model = self._model
+        return min(model.settings.n_folds, model.n_fold_models) - 1
 
     @cached_property
     def _table(self) -> FloatArray:
@@ -112,7 +172,7 @@ class FoldCurves:
         """Return functions of expected numbers on the jackknife clocks."""
         return [
             partial(_expect, expose(self.unit, self.exposure, clock), clock)
-            for clock in self._model.clock_variants_
+            for clock in self._model.clock_variants
         ]
 
     def variance(self, by_fold: FloatArray) -> FloatArray:
@@ -147,18 +207,3 @@ def _expect(
 ) -> FloatArray:
     begin, end = clock.read(start), clock.read(stop)
     return np.asarray(curves.values_at(rows, end) - curves.values_at(rows, begin))
-
-
-def _fold_coefficients(model: OutOfFoldPredictor, features: FloatArray) -> list[FloatArray]:
-    n_models = model.n_fold_models_
-    if n_models == 1:
-        return [model._coefficients(features)]
-    ensemble = model.ensemble_
-    thetas = []
-    for fold in range(n_models):
-        members = tuple(
-            replace(member, weight=member.weight * n_models)
-            for member in ensemble.members[fold::n_models]
-        )
-        thetas.append(model._coefficients(features, replace(ensemble, members=members)))
-    return thetas

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,24 +16,20 @@ from boostr._frailty.law import (
     sum_by_owner,
 )
 from boostr._frailty.pace import PacedClock, fit_pace
-from boostr._training.fold_curves import Expect, FoldCurves
+from boostr._training.fold_curves import Expect, FoldCurves, TreeModel
 from boostr._training.inputs import TrainingData
 from boostr._typing import FloatArray, PositionArray
-from boostr.data import RecurrentEvents, Trajectories
-from boostr.data.clip import clip, clip_sensors
+from boostr.data import RecurrentEvents
+from boostr.data.clip import clip
 from boostr.data.flat import owners_of
-
-if TYPE_CHECKING:
-    from boostr.estimators._predictions import OutOfFoldPredictor
 
 __all__ = [
     "Costs",
     "ForecastLaw",
-    "Seen",
     "Shock",
+    "TrainingCurves",
     "count_after",
     "find_cell",
-    "law_of",
     "relative_variance",
     "score_halves",
     "score_windows",
@@ -92,15 +87,6 @@ class ForecastLaw:
         return replace(self, paced=None, level=1.0)
 
 
-def law_of(model: Any) -> ForecastLaw:
-    """Return the law of a fitted model; frailties drift in the first model files."""
-    law: ForecastLaw | None = getattr(model, "forecast_law_", None)
-    if law is not None:
-        return law
-    drifting = FrailtyLaw(model.frailty_variance_, model.frailty_half_life_, drifts=True)
-    return ForecastLaw(drifting)
-
-
 _MOST = 4000  # individuals that frailties are fitted to
 _MOST_VARIABLE = 10.0  # relative variance of a prediction beyond which it says nothing
 
@@ -142,7 +128,7 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class TrainingCurves:
     """Some training individuals with their out-of-fold curves."""
 
     data: TrainingData
@@ -153,11 +139,11 @@ class Seen:
     @classmethod
     def of(
         cls,
-        model: OutOfFoldPredictor,
+        model: TreeModel,
         data: TrainingData,
         theta: FloatArray | None,
         paced: PacedClock | None = None,
-    ) -> Seen:
+    ) -> TrainingCurves:
         """Return a subsample of those with out-of-fold coefficients, or of all."""
         if theta is None:
             known = some_of(np.arange(len(data)))
@@ -169,11 +155,11 @@ class Seen:
     @classmethod
     def among(
         cls,
-        model: OutOfFoldPredictor,
+        model: TreeModel,
         data: TrainingData,
         theta: FloatArray | None,
         paced: PacedClock | None = None,
-    ) -> Seen:
+    ) -> TrainingCurves:
         """Return all given individuals."""
         exposure = data.events.exposure
         curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
@@ -215,24 +201,18 @@ def some_of(known: PositionArray) -> PositionArray:
     return known[:: max(-(-len(known) // _MOST), 1)]
 
 
-def score_halves(
-    model: OutOfFoldPredictor,
-    features: FloatArray,
-    sensors: Trajectories | None,
-    theta: FloatArray,
-    events: RecurrentEvents,
-    law: ForecastLaw,
-    costs: Costs,
-) -> FloatArray:
+def score_halves(known: TrainingCurves, law: ForecastLaw) -> FloatArray:
     """Return sorted scores of forecasts from the middle of each follow-up to its end.
 
-    Sensor values after the middle are not used, as in forecasts.
+    Sensor values after the middle are not used, as in forecasts. Empty without
+    out-of-fold coefficients.
     """
+    if known.theta is None:
+        return np.empty(0)
+    events = known.data.events
     middle = 0.5 * (events.start + events.end)
-    if sensors is not None:
-        sensors = clip_sensors(sensors, middle)
-    curves = FoldCurves(model, features, sensors, theta, law.paced, events.exposure)
-    scores = score_windows(curves, events, middle, law, costs)
+    curves = known.curves.at_pace(law.paced, middle)
+    scores = score_windows(curves, events, middle, law, known.costs)
     return np.sort(scores[~np.isnan(scores)])
 
 

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.selection import Report, Round, Task, TreeLog
+from boostr._engine.selection import Round, Task, TreeLog
 from boostr._engine.training import JudgesTerms, Trained, train
 from boostr._engine.training_set import Cohort
 from boostr._engine.tree import LeafProblem
-from boostr._training.settings import (
-    boosting_params,
-    list_shapes,
-    proportional_term,
-    validation_scheme,
-)
+from boostr._training.features import FeatureEncoder
+from boostr._training.fitted import Fitted
+from boostr._training.run import RunOptions
+from boostr._training.sensors import SensorLayout
+from boostr._training.settings import Settings, proportional_term
 from boostr._training.statistics import Plan
-from boostr.basis import FittedSensorBasis
+from boostr.basis import Clock, FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
 from boostr.io.checkpoint import CheckpointFile
 from boostr.io.model import own_version
 from boostr.io.trees import PackedTrees
 from boostr.io.values import digest
 
-__all__ = ["EarlierTrees", "Pace", "learn_trees", "open_log"]
+__all__ = ["EarlierTrees", "learn_trees", "open_log"]
 
 _SILENT = {"monotone", "n_jobs", "verbose", "warm_start"}  # trees do not depend on them
 
@@ -41,29 +40,42 @@ class EarlierTrees:
     mark: str = ""  # of the clock, functions, bins and categories they were grown with
 
     @classmethod
-    def take(cls, model: Any) -> EarlierTrees:
-        """Return the trees of a model before it is fitted again."""
-        if not model.warm_start or not hasattr(model, "ensemble_"):
+    def of(cls, settings: Settings, fitted: Fitted | None) -> EarlierTrees:
+        """Return the trees of an earlier fit; none without a warm start."""
+        if not settings.warm_start or fitted is None:
             return cls()
-        ensemble = model.ensemble_
+        ensemble = fitted.ensemble
         if len(ensemble.members) > 1:
             raise InvalidParameterError(
                 "`warm_start` adds trees to one model, but the earlier fit has averaged "
                 f"{len(ensemble.members)}.\n\nHint: validation=None in both fits."
             )
         trees = ensemble.members[0].trees
-        if len(trees) > model.n_estimators:
+        if len(trees) > settings.n_estimators:
             raise InvalidParameterError(
                 "With `warm_start` there must be as many `n_estimators` as trees, or more, "
-                f"but there are {model.n_estimators} for {len(trees)} trees.\n\n"
+                f"but there are {settings.n_estimators} for {len(trees)} trees.\n\n"
                 "Hint: warm_start=False starts anew."
             )
-        mark = _mark(model, ensemble.clock, ensemble.basis, ensemble.mapper)
+        mark = _mark(
+            ensemble.clock,
+            ensemble.basis,
+            ensemble.mapper,
+            fitted.encoder,
+            fitted.sensor_layout,
+        )
         return cls(tuple((tree,) for tree in trees), mark)
 
-    def check(self, model: Any, plan: Plan, mapper: BinMapper) -> None:
+    def check(
+        self,
+        plan: Plan,
+        mapper: BinMapper,
+        encoder: FeatureEncoder,
+        layout: SensorLayout | None,
+    ) -> None:
         """Refuse other data, whose bins and clock would change the meaning of the trees."""
-        if self.rounds and self.mark != _mark(model, plan.clock, plan.basis, mapper):
+        mark = _mark(plan.clock, plan.basis, mapper, encoder, layout)
+        if self.rounds and self.mark != mark:
             raise InvalidParameterError(
                 "`warm_start` adds trees to a model of the same data, clock and leaf "
                 "functions, but these are others.\n\nHint: warm_start=False starts anew."
@@ -72,7 +84,7 @@ class EarlierTrees:
 
 @contextmanager
 def open_log(
-    params: Mapping[str, Any],
+    settings: Settings,
     task: Task,
     checkpoint: str | os.PathLike[str] | None,
     earlier: EarlierTrees,
@@ -81,22 +93,20 @@ def open_log(
     if checkpoint is None:
         yield TreeLog(earlier.rounds)
         return
-    if not isinstance(params["random_state"], Integral):
+    if not isinstance(settings.random_state, Integral):
         raise InvalidParameterError(
             "`checkpoint` needs a whole number as `random_state`, but it is "
-            f"{params['random_state']!r}: other random numbers could not go on.\n\n"
+            f"{settings.random_state!r}: other random numbers could not go on.\n\n"
             "Hint: random_state=0."
         )
-    with CheckpointFile(checkpoint, _fingerprint(params, task, earlier)) as file:
+    with CheckpointFile(checkpoint, _fingerprint(settings, task, earlier)) as file:
         yield TreeLog([*earlier.rounds, *file.rounds], file.keep)
 
 
-def _fingerprint(
-    params: Mapping[str, Any], task: Task, earlier: EarlierTrees
-) -> dict[str, str]:
+def _fingerprint(settings: Settings, task: Task, earlier: EarlierTrees) -> dict[str, str]:
     """Return the parts that identify a training, by the names used in messages."""
-    names = [name for name in params if not name.endswith("_") and name not in _SILENT]
-    parts = {name: _digest_param(params[name]) for name in sorted(names)}
+    names = sorted({field.name for field in fields(settings)} - _SILENT)
+    parts = {name: _digest_param(getattr(settings, name)) for name in names}
     cohort = task.cohort
     layout = cohort.layout
     parts["data"] = digest(cohort.mark(), layout.n_values, layout.is_categorical)
@@ -115,37 +125,36 @@ def _digest_param(value: Any) -> str:
         return type(value).__name__
 
 
-def _mark(model: Any, clock: Any, basis: Any, mapper: BinMapper) -> str:
-    known = digest(clock, mapper, model.encoder_, model.sensor_layout_)
-    return known + _digest_param(basis)
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Threads, progress callback and checkpoint; none changes the result."""
-
-    n_threads: int
-    report: Report
-    checkpoint: str | os.PathLike[str] | None = None
+def _mark(
+    clock: Clock,
+    basis: Any,
+    mapper: BinMapper,
+    encoder: FeatureEncoder,
+    layout: SensorLayout | None,
+) -> str:
+    return digest(clock, mapper, encoder, layout) + _digest_param(basis)
 
 
 def learn_trees(
-    params: Mapping[str, Any],
+    settings: Settings,
     plan: Plan,
     problem: LeafProblem,
     cohort: Cohort,
-    pace: Pace,
+    options: RunOptions,
     earlier: EarlierTrees | None = None,
     judge: JudgesTerms | None = None,
 ) -> Trained:
     """Choose shapes and numbers of trees by validation, and grow them."""
-    settings = boosting_params(params)
     task = Task(
-        cohort, problem, settings, params["n_estimators"], pace.n_threads, pace.report
+        cohort,
+        problem,
+        settings.boosting(),
+        settings.n_estimators,
+        options.n_threads,
+        options.report,
     )
-    has_sensors = isinstance(plan.basis, FittedSensorBasis)
-    shapes = list_shapes(params, has_sensors=has_sensors)
+    shapes = settings.shapes(has_sensors=isinstance(plan.basis, FittedSensorBasis))
     term = proportional_term(plan.basis)
-    with open_log(params, task, pace.checkpoint, earlier or EarlierTrees()) as log:
+    with open_log(settings, task, options.checkpoint, earlier or EarlierTrees()) as log:
         task = replace(task, log=log)
-        return train(task, shapes, validation_scheme(params), term, judge)
+        return train(task, shapes, settings.scheme(), term, judge)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from boostr._engine.curves import expose
 from boostr._engine.ensemble import Ensemble
 from boostr._training.inputs import TrainingData
+from boostr._training.settings import Settings
 from boostr._typing import FloatArray
 from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents
@@ -28,7 +27,7 @@ def fit_link(
     ensemble: Ensemble,
     data: TrainingData,
     theta: FloatArray | None,
-    params: Mapping[str, Any],
+    settings: Settings,
 ) -> tuple[Ensemble, float]:
     """Return the ensemble with the floor and level of highest likelihood, and the factor.
 
@@ -37,7 +36,7 @@ def fit_link(
     """
     average = _average_rate(ensemble, data)
     usual = replace(ensemble, floor=_USUAL_FLOOR * average)
-    is_judged = params["loss"] == "intensity" and params["monotone"] and average > 0.0
+    is_judged = settings.loss == "intensity" and settings.monotone and average > 0.0
     if theta is None or not is_judged:
         return replace(usual, floor=usual.floor if average > 0.0 else None), 1.0
     known = np.flatnonzero(~np.isnan(theta[:, 0]))

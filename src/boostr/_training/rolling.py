@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from boostr._frailty.counts import Counts
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
-from boostr._training.frailty import Seen, Shock, count_after, sum_histories
+from boostr._training.fold_curves import TreeModel
+from boostr._training.frailty import Shock, TrainingCurves, count_after, sum_histories
 from boostr._training.inputs import TrainingData
 from boostr._training.statistics import leave_to_sensors
 from boostr._typing import FloatArray, PositionArray
@@ -45,7 +45,7 @@ def find_lead(events: RecurrentEvents) -> float:
     return float(events.end.max() - events.start.min()) / _LEADS
 
 
-def measure_level(seen: Seen, law: FrailtyLaw, lead: float) -> float:
+def measure_level(seen: TrainingCurves, law: FrailtyLaw, lead: float) -> float:
     """Return the recent level: observed over expected events in the last lead.
 
     Levels wander and return: a third of the log ratio is kept, shrunk for chance.
@@ -89,8 +89,8 @@ class Forecast:
 
 
 def roll_back(
-    model: Any,
-    seen: Seen,
+    model: TreeModel,
+    seen: TrainingCurves,
     law: FrailtyLaw,
     lead: float,
     n_dates: int,
@@ -108,9 +108,9 @@ def roll_back(
             continue
         known, rows = found
         theta = None if seen.theta is None else seen.theta[rows]
-        clock = _clock_then(model.clock_, known)
-        then = Seen.among(model, known, theta, PacedClock(clock, Pace.even()))
-        then = Seen.among(model, known, theta, then.find_pace(falls=falls)[0])
+        clock = _clock_then(model.clock, known)
+        then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
+        then = TrainingCurves.among(model, known, theta, then.find_pace(falls=falls)[0])
         forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
     return forecasts
 
@@ -131,7 +131,7 @@ def cut_back(
 
 
 def forecast_ahead(
-    then: Seen, data: TrainingData, law: FrailtyLaw, lead: float
+    then: TrainingCurves, data: TrainingData, law: FrailtyLaw, lead: float
 ) -> Forecast:
     """Return the forecast of one lead from earlier data, with what happened in it."""
     now = then.data.events.end
@@ -154,7 +154,7 @@ def _clock_then(clock: Clock, known: TrainingData) -> Clock:
 
 
 def _forecast(
-    seen: Seen, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
+    seen: TrainingCurves, law: FrailtyLaw, now: FloatArray, stop: FloatArray | None = None
 ) -> Forecast:
     """Return the forecast of events after a time, while individuals are observed.
 

@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -36,14 +36,11 @@ from boostr.basis.base import find_linear_term
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
-    "boosting_params",
-    "check_params",
+    "Settings",
     "find_bins",
-    "list_shapes",
     "proportional_term",
     "resolve_baseline",
     "resolve_basis",
-    "validation_scheme",
 ]
 
 
@@ -118,24 +115,92 @@ _RULES: Mapping[str, _Number | _Choice] = {
 }
 
 
-def check_params(params: Mapping[str, Any]) -> None:
-    """Raise an error that names the first parameter out of its range."""
-    for name, rule in _RULES.items():
-        if not rule.admits(params[name]):
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """All parameters of `BoostR`, checked; see there for what they mean."""
+
+    n_estimators: int
+    learning_rate: float
+    max_leaf_nodes: int | Literal["auto"]
+    gamma1: float
+    gamma2: float
+    min_samples_leaf: int | Literal["auto"]
+    leaf: str | Basis
+    loss: Literal["intensity", "cumulative"]
+    clock: Literal["operational", "calendar"]
+    growth: Literal["best", "level"]
+    splitter: Literal["auto", "best", "random"]
+    n_knots: int | Mapping[str, Sequence[float]]
+    spline_order: int
+    baseline: str | Basis | None
+    sensor_penalty: Literal["group_lasso", "ridge"]
+    init: Literal["mean", "zero"]
+    validation: float | Literal["cv"] | None
+    n_folds: int
+    average_folds: bool
+    subsample: float
+    colsample: float
+    max_bins: int
+    categorical_features: Any
+    monotone: bool
+    n_origins: int
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    warm_start: bool
+
+    def __post_init__(self) -> None:
+        """Raise an error that names the first parameter out of its range."""
+        for name, rule in _RULES.items():
+            value = getattr(self, name)
+            if not rule.admits(value):
+                raise InvalidParameterError(
+                    f"`{name}` must be {rule.describe()}, but it is {value!r}."
+                )
+        if self.n_jobs == 0:
             raise InvalidParameterError(
-                f"`{name}` must be {rule.describe()}, but it is {params[name]!r}."
+                "`n_jobs` must not be 0.\n\nHint: None or -1 uses all threads, 1 a single "
+                "one."
             )
-    if params["n_jobs"] == 0:
-        raise InvalidParameterError(
-            "`n_jobs` must not be 0.\n\nHint: None or -1 uses all threads, 1 a single one."
+        _check_validation(self.validation)
+        if self.warm_start and self.validation is not None:
+            raise InvalidParameterError(
+                "`warm_start` needs validation=None, but `validation` is "
+                f"{self.validation!r}, which picks the number of trees itself.\n\n"
+                "Hint: a larger `n_estimators` from the start; validation ends early."
+            )
+
+    def boosting(self) -> BoostingParams:
+        """Return how ensembles are grown; the tree shape is set later."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return BoostingParams(
+            growth=GrowthParams(
+                max_leaves=2, growth=self.growth, gamma1=float(self.gamma1)
+            ),
+            learning_rate=float(self.learning_rate),
+            subsample=float(self.subsample),
+            colsample=float(self.colsample),
+            seed=int(seed),
+            starts_at_mean=self.init == "mean",
         )
-    _check_validation(params["validation"])
-    if params["warm_start"] and params["validation"] is not None:
-        raise InvalidParameterError(
-            "`warm_start` needs validation=None, but `validation` is "
-            f"{params['validation']!r}, which picks the number of trees itself.\n\n"
-            "Hint: a larger `n_estimators` from the start; validation ends early."
-        )
+
+    def scheme(self) -> Validation:
+        """Return how held-out losses are computed."""
+        return Validation(self.validation, self.n_folds, self.average_folds)
+
+    def shapes(self, *, has_sensors: bool = False) -> list[Shape]:
+        """Return the tree shapes that validation compares, or the single one without it."""
+        table: Sequence[Shape] = SENSOR_SHAPES if has_sensors else SHAPES
+        if self.validation is None:
+            table = [PLAIN_SHAPE]
+        fixed: dict[str, Any] = {}
+        if self.max_leaf_nodes != "auto":
+            fixed["max_leaves"] = int(self.max_leaf_nodes)
+        if self.min_samples_leaf != "auto":
+            fixed["min_samples_leaf"] = int(self.min_samples_leaf)
+        if self.splitter != "auto":
+            table = choose_splitter(table, self.splitter)
+        return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
 
 
 def _check_validation(value: object) -> None:
@@ -183,46 +248,11 @@ def resolve_basis(leaf: object) -> Basis:
     )
 
 
-def boosting_params(params: Mapping[str, Any]) -> BoostingParams:
-    """Return how ensembles are grown; the tree shape is set later."""
-    seed = check_random_state(params["random_state"]).randint(np.iinfo(np.int32).max)
-    return BoostingParams(
-        growth=GrowthParams(
-            max_leaves=2, growth=params["growth"], gamma1=float(params["gamma1"])
-        ),
-        learning_rate=float(params["learning_rate"]),
-        subsample=float(params["subsample"]),
-        colsample=float(params["colsample"]),
-        seed=int(seed),
-        starts_at_mean=params["init"] == "mean",
-    )
-
-
-def validation_scheme(params: Mapping[str, Any]) -> Validation:
-    """Return how held-out losses are computed."""
-    return Validation(params["validation"], params["n_folds"], params["average_folds"])
-
-
 def find_bins(features: FloatArray, max_bins: int, encoder: FeatureEncoder) -> BinMapper:
     """Choose the thresholds of all features."""
     return BinMapper.from_quantiles(
         features, max_bins, encoder.is_categorical, encoder.n_categories
     )
-
-
-def list_shapes(params: Mapping[str, Any], *, has_sensors: bool = False) -> list[Shape]:
-    """Return the tree shapes that validation compares, or the single one without it."""
-    table: Sequence[Shape] = SENSOR_SHAPES if has_sensors else SHAPES
-    if params["validation"] is None:
-        table = [PLAIN_SHAPE]
-    fixed: dict[str, Any] = {}
-    if params["max_leaf_nodes"] != "auto":
-        fixed["max_leaves"] = int(params["max_leaf_nodes"])
-    if params["min_samples_leaf"] != "auto":
-        fixed["min_samples_leaf"] = int(params["min_samples_leaf"])
-    if params["splitter"] != "auto":
-        table = choose_splitter(table, params["splitter"])
-    return list(dict.fromkeys(replace(shape, **fixed) for shape in table))
 
 
 def proportional_term(basis: FittedBasis | FittedSensorBasis) -> int | None:

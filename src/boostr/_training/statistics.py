@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on
 from boostr._engine.tree import LeafProblem
 from boostr._frailty.weighted_exposure import ExposedWindows, multiply_exposure
 from boostr._training.inputs import TrainingData, find_step
-from boostr._training.settings import resolve_baseline, resolve_basis
+from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr._training.summary import Extent
 from boostr._typing import FloatArray
 from boostr.basis import (
@@ -25,6 +24,7 @@ from boostr.basis import (
     OperationalClock,
     SensorBasis,
 )
+from boostr.basis.base import Loss
 from boostr.basis.clock import PooledHistories
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import Exposure
@@ -158,7 +158,9 @@ class Plan:
     reference_clock: Clock  # the average individual, whatever the clock
     horizon: float  # the last end of follow-up
     basis: FittedBasis | FittedSensorBasis
-    params: Mapping[str, Any]  # of the estimator, those that matter here
+    loss: Loss
+    gamma2: float
+    sensor_penalty: Literal[group_lasso, ridge]
     fingerprint: Fingerprint  # of all individuals
     mean_exposure: float = 1.0  # of individuals while they are observed
 
@@ -178,8 +180,7 @@ class Plan:
             clocked = put_on_clock(events, self.clock, sensors, self.horizon)
             if exposure is not None:
                 clocked = self._expose(clocked, multiply_exposure(exposure, events))
-            loss = self.params["loss"]
-            stats = compute_suffstats(clocked, self.basis, loss, weights)
+            stats = compute_suffstats(clocked, self.basis, self.loss, weights)
         _check_finite(stats)
         return stats
 
@@ -196,14 +197,13 @@ class Plan:
     def state_problem(self, total: Total) -> LeafProblem:
         """Return the leaf problem; ``total`` sums over all individuals."""
         horizon = float(self.clock.read(np.array([self.horizon]))[0])
-        loss = self.params["loss"]
+        loss = self.loss
         # An imaginary individual has the average exposure.
         amount = self.mean_exposure if loss == "intensity" else self.mean_exposure**2
-        settings = (loss, horizon, self.params["gamma2"])
+        penalty = (loss, horizon, self.gamma2)
         if isinstance(self.basis, FittedSensorBasis):
-            penalty = self.params["sensor_penalty"]
-            return sensor_problem(self.basis, total, *settings, penalty, amount)
-        return time_problem(self.basis, *settings, amount)
+            return sensor_problem(self.basis, total, *penalty, self.sensor_penalty, amount)
+        return time_problem(self.basis, *penalty, amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,7 +218,7 @@ class Prepared:
 
 
 def compute_statistics(
-    params: Mapping[str, Any], data: TrainingData, exposure: ExposedWindows | None = None
+    settings: Settings, data: TrainingData, exposure: ExposedWindows | None = None
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
     pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))
@@ -230,15 +230,15 @@ def compute_statistics(
     extent = Extent.of(
         data.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
     )
-    extent.check(params["clock"])
-    plan = plan_statistics(params, pool, few, extent)
+    extent.check(settings.clock)
+    plan = plan_statistics(settings, pool, few, extent)
     stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
     return Prepared(plan, stats, problem, pool, few)
 
 
 def plan_statistics(
-    params: Mapping[str, Any], pool: TrainingData, few: TrainingData, extent: Extent
+    settings: Settings, pool: TrainingData, few: TrainingData, extent: Extent
 ) -> Plan:
     """Fit the clock and place the functions on subsamples.
 
@@ -249,41 +249,42 @@ def plan_statistics(
         pooled = OperationalClock.from_events(pool.events, pool.weights)
         has_events = isinstance(pooled, OperationalClock)
         calendar = CalendarClock(origin=extent.start)
-        clock = calendar if params["clock"] == "calendar" else pooled
+        clock = calendar if settings.clock == "calendar" else pooled
         if isinstance(clock, OperationalClock):
             clock = leave_to_sensors(clock, pool, few)
         clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
         late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
         clocked = replace(clocked, has_late_starts=late)
         place = _place_times if few.sensors is None else _place_sensors
-        basis = place(params, clocked, few, extent)
-    known = ("loss", "gamma2", "sensor_penalty")
+        basis = place(settings, clocked, few, extent)
     return Plan(
         clock,
         pooled if has_events else CalendarClock(speed=0.0),
         extent.stop,
         basis,
-        {name: params[name] for name in known},
+        settings.loss,
+        settings.gamma2,
+        settings.sensor_penalty,
         extent.fingerprint,
         _average_exposure(pool),
     )
 
 
 def _place_times(
-    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+    settings: Settings, clocked: ClockedEvents, few: TrainingData, extent: Extent
 ) -> FittedBasis:
-    return resolve_basis(params["leaf"]).place(clocked, params["loss"])
+    return resolve_basis(settings.leaf).place(clocked, settings.loss)
 
 
 def _place_sensors(
-    params: Mapping[str, Any], clocked: ClockedEvents, few: TrainingData, extent: Extent
+    settings: Settings, clocked: ClockedEvents, few: TrainingData, extent: Extent
 ) -> FittedSensorBasis:
-    baseline = resolve_baseline(params["baseline"])
-    family = SensorBasis(params["n_knots"], params["spline_order"], baseline)
+    baseline = resolve_baseline(settings.baseline)
+    family = SensorBasis(settings.n_knots, settings.spline_order, baseline)
     weights = few.uneven_weights
     if few.events.exposure is not None:
         weights = few.weights * _mean_exposures(few.events, few.events.exposure)
-    return family.place(clocked, params["loss"], weights, extent.ranges)
+    return family.place(clocked, settings.loss, weights, extent.ranges)
 
 
 def _average_exposure(data: TrainingData) -> float:

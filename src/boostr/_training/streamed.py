@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ from boostr._training.inputs import (
     find_step,
     spread_rows,
 )
-from boostr._training.progress import Progress
+from boostr._training.run import Progress
+from boostr._training.settings import Settings
 from boostr._training.statistics import (
     EVENTS,
     FEW,
@@ -144,7 +145,7 @@ def check_data(
 
 
 def prepare(
-    params: Mapping[str, Any],
+    settings: Settings,
     data: TrainingData | ScannedData,
     n_threads: int,
     progress: Progress,
@@ -157,10 +158,10 @@ def prepare(
     """
     progress.announce("statistics")
     if isinstance(data, TrainingData):
-        return compute_statistics(params, data, exposure)
+        return compute_statistics(settings, data, exposure)
     extent, pool, few = _survey(data, _show(data, "survey", n_threads, progress))
-    extent.check(params["clock"])
-    plan = plan_statistics(params, pool, few, extent)
+    extent.check(settings.clock)
+    plan = plan_statistics(settings, pool, few, extent)
     parts = _show(data, "statistics", n_threads, progress)
     stats = _stream_statistics(plan, data.weights, parts, n_threads)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))

@@ -7,10 +7,7 @@ all of them are grown again on what was known at earlier dates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,11 +17,12 @@ from boostr._engine.selection import Task, ValidatedRun
 from boostr._engine.training import refit
 from boostr._engine.training_set import LocalCohort
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import Seen, some_of
+from boostr._training.fold_curves import TreeModel
+from boostr._training.frailty import TrainingCurves, some_of
 from boostr._training.inputs import TrainingData
 from boostr._training.level import fit_link
 from boostr._training.rolling import cut_back, find_lead, forecast_ahead
-from boostr._training.settings import boosting_params
+from boostr._training.settings import Settings
 from boostr._training.statistics import Plan, plan_statistics
 from boostr._training.summary import Extent
 
@@ -37,7 +35,7 @@ _N_DATES = 3
 class TermJudge:
     """Compares forecasts with one and with all terms at earlier dates."""
 
-    params: Mapping[str, Any]  # of the estimator
+    settings: Settings
     data: TrainingData
     mapper: BinMapper
     n_threads: int
@@ -45,13 +43,13 @@ class TermJudge:
     @classmethod
     def of(
         cls,
-        params: Mapping[str, Any],
+        settings: Settings,
         data: TrainingData,
         mapper: BinMapper,
         n_threads: int,
     ) -> TermJudge | None:
         """Return a judge, or None if no earlier dates are wanted."""
-        return cls(params, data, mapper, n_threads) if params["n_origins"] > 0 else None
+        return cls(settings, data, mapper, n_threads) if settings.n_origins > 0 else None
 
     def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
         """Return whether all terms forecast better at every date.
@@ -77,17 +75,15 @@ class TermJudge:
     ) -> float:
         """Return the log-likelihood of the lead after a date, as forecast at it."""
         plan = plan_statistics(
-            self.params, known, known, Extent.of(known.events, known.weights)
+            self.settings, known, known, Extent.of(known.events, known.weights)
         )
         ensemble = self._grow(plan, known, run)
         theta = ensemble.coefficients(known.features, self.n_threads)
-        ensemble, level = fit_link(ensemble, known, theta, self.params)
-        model: Any = SimpleNamespace(
-            ensemble_=ensemble, clock_=plan.clock, monotone=self.params["monotone"]
-        )
-        then = Seen.among(model, known, level * theta)
+        ensemble, level = fit_link(ensemble, known, theta, self.settings)
+        model = TreeModel(ensemble, self.settings)
+        then = TrainingCurves.among(model, known, level * theta)
         paced, variance = then.find_pace()
-        then = Seen.among(model, known, level * theta, paced)
+        then = TrainingCurves.among(model, known, level * theta, paced)
         return forecast_ahead(then, data, FrailtyLaw(variance), lead).log_likelihood
 
     def _grow(self, plan: Plan, known: TrainingData, run: ValidatedRun) -> Ensemble:
@@ -97,8 +93,8 @@ class TermJudge:
         task = Task(
             LocalCohort(stats, binned, known.weights),
             plan.state_problem(lambda summand: summand(stats, known.weights)),
-            boosting_params({**self.params, "random_state": 0}),
-            self.params["n_estimators"],
+            replace(self.settings, random_state=0).boosting(),
+            self.settings.n_estimators,
             self.n_threads,
             _keep_silent,
         )

@@ -17,9 +17,9 @@ from dask.delayed import delayed
 from distributed import Client, KilledWorker, as_completed, default_client, get_worker, wait
 from threadpoolctl import ThreadpoolController
 
+from boostr._training.run import use_threads
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators import BoostR
-from boostr.estimators._predictions import use_threads
 from boostr.exceptions import ClusterLostError, InvalidParameterError
 
 __all__ = [

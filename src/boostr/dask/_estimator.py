@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.training import Trained
 from boostr._engine.training_set import Cohort, LocalCohort, sum_up
-from boostr._training.finish import finish_fit
-from boostr._training.fitted import describe_results
-from boostr._training.learn import Pace, learn_trees
-from boostr._training.progress import Progress, forget, forget_if_interrupted
+from boostr._training.finish import Grown, finish_fit
+from boostr._training.fitted import Fitted
+from boostr._training.inputs import spread_rows
+from boostr._training.learn import learn_trees
+from boostr._training.run import Progress, RunOptions, forget, name_interrupt, use_threads
 from boostr._training.sensors import SensorLayout
-from boostr._training.settings import check_params, find_bins
+from boostr._training.settings import Settings, find_bins
 from boostr._training.statistics import Plan, plan_statistics
 from boostr._training.terms import TermJudge
 from boostr._typing import FloatArray
@@ -33,7 +33,6 @@ from boostr.dask._shards import Recipe, build_cohort
 from boostr.dask._survey import Survey, survey
 from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.estimators import BoostR
-from boostr.estimators._predictions import use_threads
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 
@@ -220,14 +219,14 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             dict(sensor_options or {}),
             exposure,
         )
-        model = self._check(roles)
-        forget(self)
+        model, settings = self._check(roles)
+        forget(self, "model_", "roles_")
         with (
             client.as_current(),  # Dask asks for it where no client can be given
             watch_workers(client),
-            forget_if_interrupted(self),
+            name_interrupt(),
             use_threads(model.n_jobs) as n_threads,
-            Progress.of_fit(vars(model), has_sensors=sensors is not None) as progress,
+            Progress.of_fit(settings, has_sensors=sensors is not None) as progress,
         ):
             progress.announce("kernels")
             compile_once(client, has_sensors=sensors is not None)
@@ -237,25 +236,23 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             progress.announce("survey")
             found = self._survey(client, model, data)
             found.extent.check(model.clock)
-            plan = plan_statistics(vars(model), found.pool, found.few, found.extent)
+            plan = plan_statistics(settings, found.pool, found.few, found.extent)
             mapper = self._find_bins(found, model)
             progress.announce("statistics")
             cohort = self._build_cohort(client, data, found, plan, mapper)
             del data  # the cluster need not keep rows any longer
             problem = plan.state_problem(partial(_sum_over, cohort))
-            pace = Pace(n_threads, progress.report, checkpoint)
-            judge = TermJudge.of(vars(model), found.few, mapper, n_threads)
-            trained = learn_trees(vars(model), plan, problem, cohort, pace, judge=judge)
-            results = describe_results(plan, found.pool, mapper, trained, cohort)
-            model.__dict__.update(results)
-            _describe_training(model, found, trained, cohort)
+            options = RunOptions(n_threads, progress.report, checkpoint)
+            judge = TermJudge.of(settings, found.few, mapper, n_threads)
+            trained = learn_trees(settings, plan, problem, cohort, options, judge=judge)
+            grown = Grown(plan, mapper, cohort, trained)
+            model.fitted_ = _finish(settings, found, grown)
         self.model_, self.roles_ = model, roles
         return self
 
-    def _check(self, roles: Roles) -> BoostR:
-        """Check all parameters; return an unfitted model."""
-        model = BoostR(**self.params)
-        check_params(self.params)
+    def _check(self, roles: Roles) -> tuple[BoostR, Settings]:
+        """Check all parameters; return an unfitted model, and its settings."""
+        model, settings = BoostR(**self.params), Settings(**self.params)
         if self.bins not in {"sketch", "exact"}:
             raise InvalidParameterError(
                 f"`bins` must be 'sketch' or 'exact', but it is {self.bins!r}."
@@ -278,12 +275,12 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
                 "is not given.\n\nHint: sensor_options={'interpolation': 'linear', "
                 "'step': 0.5}, in the unit of time."
             )
-        return model
+        return model, settings
 
     def _survey(self, client: Client, model: BoostR, data: Together) -> Survey:
-        """Return the survey of all individuals; learn names and categories."""
+        """Return the survey of all individuals; learn names of features."""
         validate_data(model, data.meta, reset=True, skip_check_array=True)
-        found = survey(
+        return survey(
             client,
             data.context,
             data.tasks,
@@ -292,10 +289,6 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             wants_summaries=self.bins == "sketch",
             wants_used=data.heads.total <= _MOST_KEPT,  # there is a term at least
         )
-        model.encoder_ = found.encoder
-        sensors = found.few.sensors
-        model.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
-        return found
 
     def _find_bins(self, found: Survey, model: BoostR) -> BinMapper:
         if self.bins == "exact":
@@ -320,19 +313,17 @@ def _sum_over(cohort: Cohort, summand: Any) -> tuple[FloatArray, ...]:
     return sum_up(cohort, summand, cohort.weights)
 
 
-def _describe_training(
-    model: BoostR, found: Survey, trained: Trained, cohort: Cohort
-) -> None:
+def _finish(settings: Settings, found: Survey, grown: Grown) -> Fitted:
     """Fit frailties and the forecast law from out-of-fold predictions."""
-    theta = spread = None
-    if trained.out_of_fold is not None:
-        n = len(cohort)
-        theta = _collect(cohort, trained.out_of_fold, found.few_step)
-        if found.is_used is not None and n * cohort.n_terms <= _MOST_KEPT:
-            everybody = _collect(cohort, trained.out_of_fold)
-            spread = np.full((len(found.is_used), cohort.n_terms), np.nan)
-            spread[found.is_used] = everybody
-    finish_fit(model, found.few, theta, spread)
+    theta = all_theta = None
+    cohort, rows = grown.training_set, grown.trained.out_of_fold
+    if rows is not None:
+        theta = _collect(cohort, rows, found.few_step)
+        if found.is_used is not None and len(cohort) * cohort.n_terms <= _MOST_KEPT:
+            all_theta = spread_rows(_collect(cohort, rows), found.is_used)
+    sensors = found.few.sensors
+    layout = None if sensors is None else SensorLayout.learn(sensors)
+    return finish_fit(settings, grown, found.encoder, layout, found.few, theta, all_theta)
 
 
 def _collect(cohort: Any, rows: Any, step: int = 1) -> FloatArray:

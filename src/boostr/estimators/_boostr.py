@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from boostr._engine.training_set import LocalCohort
-from boostr._forecasting.outlook import HistorySensors
-from boostr._frailty.weighted_exposure import ExposedWindows
-from boostr._training.event_sensors import fit_in_turn
-from boostr._training.features import FeatureEncoder, check_table
-from boostr._training.finish import finish_fit
-from boostr._training.fitted import describe_results
-from boostr._training.inputs import TrainingData
-from boostr._training.learn import EarlierTrees, Pace, learn_trees
-from boostr._training.progress import Progress, forget, forget_if_interrupted
-from boostr._training.sensors import SensorLayout, Sensors, split_panel
-from boostr._training.settings import check_params, find_bins
-from boostr._training.streamed import ScannedData, check_data, prepare
-from boostr._training.terms import TermJudge
+from boostr._training.event_sensors import HistorySensors, fit_event_sensors
+from boostr._training.fit import fit_model
+from boostr._training.run import forget, name_interrupt
+from boostr._training.sensors import Sensors, split_panel
 from boostr.basis import Basis
 from boostr.data import (
     Panel,
@@ -31,15 +23,19 @@ from boostr.data import (
     ScannedTrajectories,
     check_target,
 )
-from boostr.estimators._forecasts import Forecaster
-from boostr.estimators._model_file import Savable, register_estimator
-from boostr.estimators._predictions import use_threads
+from boostr.data.events.frames import make_table
+from boostr.data.features import check_table
+from boostr.estimators._forecasts import ForecastMethods
+from boostr.estimators._model_file import register_estimator
+from boostr.estimators._predictions import PredictionMethods
+from boostr.inspection import trees_frame
+from boostr.io import save
 from boostr.io.files import check_checkpoint
 
 __all__ = ["BoostR"]
 
 
-class BoostR(Savable, Forecaster):
+class BoostR(ForecastMethods, PredictionMethods):
     """Gradient boosted trees for recurrent events.
 
     Learns from event histories, static features and sensors how many events an individual
@@ -345,52 +341,132 @@ default="constant"
         BoostR
             The fitted estimator itself.
         """
-        check_params(self.get_params(deep=False))
+        settings = self._settings()
         check_checkpoint(checkpoint)
         if exposure is not None:
             y = _expose(y, exposure)
-        if callable(Z):
-            return fit_in_turn(self, X, y, Z, sample_weight, checkpoint)
-        return self._fit(X, y, Z, sample_weight, checkpoint)
+        earlier = getattr(self, "fitted_", None)
+        forget(self, "fitted_", "n_features_in_", "feature_names_in_")
+        with name_interrupt():
+            is_target = isinstance(y, (RecurrentEvents, ScannedEvents))
+            given = None if callable(Z) else Z
+            table, sensors = split_panel(X, given, y if is_target else None)
+            table = check_table(table)
+            validate_data(self, table, reset=True, skip_check_array=True)
+            if callable(Z):
+                table = table if sensors is None else Panel(table, sensors)
+                fitted = fit_event_sensors(
+                    settings, table, check_target(y), Z, sample_weight, checkpoint
+                )
+            else:
+                fitted = fit_model(
+                    settings, table, y, sensors, sample_weight, checkpoint, earlier
+                )
+        self.fitted_ = fitted
+        return self
 
-    def _fit(
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, from which `boostr.load` reads it.
+
+        The file holds numbers and text, no code, and appears as a whole or not at all. A
+        loaded model predicts the same to the bit.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by custom with the ending ``.boostr``; one that is there is replaced.
+
+        See Also
+        --------
+        boostr.load : Reads the file.
+        """
+        check_is_fitted(self)
+        save(self, path)
+
+    def trees_to_frame(self, *, backend: str | None = None) -> Any:
+        """List the nodes of all trees in a table.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            One row per node, see `boostr.inspection.trees_frame`.
+        """
+        check_is_fitted(self)
+        return trees_frame(self, backend=backend)
+
+    def validation_to_frame(self, *, backend: str | None = None) -> Any:
+        """List the shapes of trees that validation has tried in a table.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            Which table to make; by default pandas if it is installed, else polars.
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of `validation_results_`: its ``label``, ``n_trees``,
+            ``loss`` and ``weight``. Without validation there are no rows.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> model.validation_to_frame().columns.tolist()
+        ['label', 'n_trees', 'loss', 'weight']
+        """
+        check_is_fitted(self)
+        kinds = {"label": object, "n_trees": np.int64, "loss": float, "weight": float}
+        columns = {
+            name: np.array([run[name] for run in self.validation_results_], dtype=kind)
+            for name, kind in kinds.items()
+        }
+        return make_table(columns, backend)
+
+    def report(
         self,
         X: Any,
-        y: RecurrentEvents | ScannedEvents,
-        Z: Sensors | ScannedTrajectories | None,
-        sample_weight: ArrayLike | None,
-        checkpoint: str | os.PathLike[str] | None,
-        exposure: ExposedWindows | None = None,
-    ) -> Self:
-        """Fit the trees, optionally on frailty-weighted exposure."""
-        earlier = EarlierTrees.take(self)
-        has_sensors = Z is not None or isinstance(X, Panel)
-        forget(self)
-        with (
-            forget_if_interrupted(self),
-            use_threads(self.n_jobs) as n_threads,
-            Progress.of_fit(vars(self), has_sensors=has_sensors) as progress,
-        ):
-            data = self._check_data(X, y, Z, sample_weight)
-            prepared = prepare(vars(self), data, n_threads, progress, exposure)
-            progress.announce("bins")
-            mapper = find_bins(data.features, self.max_bins, self.encoder_)
-            binned = mapper.transform(data.features, n_threads)
-            cohort = LocalCohort(prepared.stats, binned, data.weights)
-            plan, few = prepared.plan, prepared.few
-            earlier.check(self, plan, mapper)
-            pace = Pace(n_threads, progress.report, checkpoint)
-            judge = TermJudge.of(vars(self), few, mapper, n_threads)
-            trained = learn_trees(
-                vars(self), plan, prepared.problem, cohort, pace, earlier, judge
-            )
-            results = describe_results(plan, prepared.pool, mapper, trained, cohort)
-            self.__dict__.update(results)
-            theta = data.spread(trained.out_of_fold)
-            some = None if theta is None else theta[few.is_used]
-            progress.announce("forecasts")
-            finish_fit(self, few, some, theta)
-        return self
+        y: RecurrentEvents,
+        Z: Sensors | None = None,
+        *,
+        path: str | os.PathLike[str] = "report.html",
+        horizon: float | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write a page on a fleet: who is at risk, why, and how good the model is.
+
+        Parameters
+        ----------
+        X, y, Z
+            Features, histories up to the present, and sensors of the individuals.
+        path : str or path, default="report.html"
+            The file, one page that opens without a network.
+        horizon : float, default=None
+            Length of the time ahead; by default as long as the longest follow-up of
+            training.
+        **options
+            Passed to `boostr.report.fleet_report`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        See Also
+        --------
+        boostr.report.fleet_report : Says what is on the page.
+        """
+        check_is_fitted(self)
+        from boostr.report import fleet_report  # noqa: PLC0415 - heavy
+
+        return fleet_report(self, X, y, Z, path=path, horizon=horizon, **options)
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags that describe the accepted data to scikit-learn."""
@@ -400,22 +476,6 @@ default="constant"
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
-
-    def _check_data(
-        self,
-        X: Any,
-        y: RecurrentEvents | ScannedEvents,
-        Z: Sensors | ScannedTrajectories | None,
-        sample_weight: ArrayLike | None,
-    ) -> TrainingData | ScannedData:
-        """Learn names and categories of features; check features, events and weights."""
-        is_target = isinstance(y, (RecurrentEvents, ScannedEvents))
-        X, sensors = split_panel(X, Z, y if is_target else None)
-        table = check_table(X)
-        validate_data(self, table, reset=True, skip_check_array=True)
-        self.encoder_ = FeatureEncoder.learn(table, self.categorical_features)
-        self.sensor_layout_ = None if sensors is None else SensorLayout.learn(sensors)
-        return check_data(table, self.encoder_, y, sensors, sample_weight)
 
 
 def _expose(y: Any, exposure: Any) -> RecurrentEvents | ScannedEvents:

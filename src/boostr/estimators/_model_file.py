@@ -1,27 +1,23 @@
-"""Saving of fitted estimators to files and tables, and checks of their files."""
+"""The parts of a fitted `BoostR` in model files, and the rules that they keep."""
 
 from __future__ import annotations
 
-import importlib
-import os
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.features import FeatureEncoder
+from boostr._training.fitted import Fitted
+from boostr._training.fold_curves import TreeModel
 from boostr._training.frailty import ForecastLaw, Shock
-from boostr._training.sensors import SensorLayout, Sensors
-from boostr._training.settings import check_params, resolve_baseline, resolve_basis
+from boostr._training.sensors import SensorLayout
+from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr.basis import FittedSensorBasis
-from boostr.data import RecurrentEvents
 from boostr.data.events.fingerprint import Fingerprint
-from boostr.data.events.frames import make_table
-from boostr.inspection import trees_frame
-from boostr.io import save
 from boostr.io.classes import CLOCK, check_reach
 from boostr.io.model import register_model
 from boostr.io.rules import (
@@ -41,122 +37,12 @@ from boostr.io.rules import (
 from boostr.io.trees import ENSEMBLE
 from boostr.io.values import digest, register
 
-__all__ = ["Savable", "register_estimator"]
+__all__ = ["register_estimator"]
 
 _MANY = 2**31 - 1
 _MAX_STRETCHES = 10_000  # of a pace, where training makes about a hundred
 _PACES = (1e-13, 1e100)  # beyond what training can find
 _MAX_ERROR = 1e4  # of a logarithm of a total
-
-
-class Savable:
-    """Save a fitted estimator to a file, or export it as a table."""
-
-    validation_results_: list[dict[str, Any]]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, from which `boostr.load` reads it.
-
-        The file holds numbers and text, no code, and appears as a whole or not at all. A
-        loaded model predicts the same to the bit.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, by custom with the ending ``.boostr``; one that is there is replaced.
-
-        See Also
-        --------
-        boostr.load : Reads the file.
-        """
-        check_is_fitted(self)
-        save(self, path)
-
-    def trees_to_frame(self, *, backend: str | None = None) -> Any:
-        """List the nodes of all trees in a table.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars"}, optional
-            Which table to make; by default pandas if it is installed, else polars.
-
-        Returns
-        -------
-        DataFrame
-            One row per node, see `boostr.inspection.trees_frame`.
-        """
-        check_is_fitted(self)
-        return trees_frame(self, backend=backend)
-
-    def validation_to_frame(self, *, backend: str | None = None) -> Any:
-        """List the shapes of trees that validation has tried in a table.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars"}, optional
-            Which table to make; by default pandas if it is installed, else polars.
-
-        Returns
-        -------
-        DataFrame
-            One row per entry of `validation_results_`: its ``label``, ``n_trees``,
-            ``loss`` and ``weight``. Without validation there are no rows.
-
-        Examples
-        --------
-        >>> from boostr import BoostR
-        >>> from boostr.simulate import dataset_a
-        >>> fleet = dataset_a(n=100, random_state=1)
-        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
-        >>> model.validation_to_frame().columns.tolist()
-        ['label', 'n_trees', 'loss', 'weight']
-        """
-        check_is_fitted(self)
-        kinds = {"label": object, "n_trees": np.int64, "loss": float, "weight": float}
-        columns = {
-            name: np.array([run[name] for run in self.validation_results_], dtype=kind)
-            for name, kind in kinds.items()
-        }
-        return make_table(columns, backend)
-
-    def report(
-        self,
-        X: Any,
-        y: RecurrentEvents,
-        Z: Sensors | None = None,
-        *,
-        path: str | os.PathLike[str] = "report.html",
-        horizon: float | None = None,
-        **options: Any,
-    ) -> Path:
-        """Write a page on a fleet: who is at risk, why, and how good the model is.
-
-        Parameters
-        ----------
-        X, y, Z
-            Features, histories up to the present, and sensors of the individuals.
-        path : str or path, default="report.html"
-            The file, one page that opens without a network.
-        horizon : float, default=None
-            Length of the time ahead; by default as long as the longest follow-up of
-            training.
-        **options
-            Passed to `boostr.report.fleet_report`.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        See Also
-        --------
-        boostr.report.fleet_report : Says what is on the page.
-        """
-        check_is_fitted(self)
-        # Reports stand above the estimators and need other packages: look them up late.
-        room: Any = importlib.import_module("boostr.report")
-        page: Path = room.fleet_report(self, X, y, Z, path=path, horizon=horizon, **options)
-        return page
 
 
 def register_estimator(cls: type) -> None:
@@ -167,7 +53,41 @@ def register_estimator(cls: type) -> None:
         _LATER_ATTRIBUTES,
         check_params=_check_params,
         check=_check_model,
+        list_attributes=_list_attributes,
+        set_attributes=_set_attributes,
     )
+
+
+def _list_attributes(model: Any) -> dict[str, Any]:
+    """Return what a file holds of a fitted model, by name."""
+    names = [*_ATTRIBUTES, *_LATER_ATTRIBUTES, "feature_names_in_"]
+    found = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    if model.fingerprint_ is None:  # as in early files
+        del found["fingerprint_"]
+    return found
+
+
+def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
+    """Turn an unfitted model into the one that a file describes."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in values:
+            setattr(model, name, values[name])
+    read = {name.removesuffix("_"): value for name, value in values.items()}
+    costs = read["cost_moments"]
+    drifting = FrailtyLaw(read["frailty_variance"], read["frailty_half_life"], drifts=True)
+    early = {  # what early files do not tell
+        "has_costs": bool(costs[1] != 1.0),
+        "has_exposure": False,
+        "time_origin": None,
+        "fingerprint": None,
+        "forecast_law": ForecastLaw(drifting),
+    }
+    settings = Settings(**model.get_params(deep=False))
+    trees = TreeModel(
+        read["ensemble"], settings, read["n_fold_models"], read["clock_variants"]
+    )
+    found = {"trees": trees, **early, **read}
+    model.fitted_ = Fitted(**{field.name: found[field.name] for field in fields(Fitted)})
 
 
 def _is_layout(value: Any) -> bool:
@@ -314,7 +234,7 @@ _LATER_ATTRIBUTES = {
 
 
 def _check_params(params: dict[str, Any]) -> None:
-    check_params(params)
+    Settings(**params)
     resolve_basis(params["leaf"])
     resolve_baseline(params["baseline"])
 

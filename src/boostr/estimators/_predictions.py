@@ -3,82 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.numbers import check_ids_match, check_weights, first_few
-from boostr._engine.curves import ExposedCurves, expose
-from boostr._engine.ensemble import Curves as PlainCurves
-from boostr._engine.ensemble import Ensemble
-from boostr._training.features import FeatureEncoder, check_table
-from boostr._training.inputs import check_rows, check_times, check_window, find_labels
+from boostr._checks.numbers import check_ids_match, check_weights
+from boostr._engine.curves import UnitCurves
+from boostr._training.inputs import check_rows, check_times, check_window
+from boostr._training.run import use_threads
 from boostr._training.sensors import (
-    SensorLayout,
     Sensors,
     check_reach,
     count_strange,
-    split_panel,
     spread_shared,
-    warn_of_strange,
 )
 from boostr._typing import FloatArray
-from boostr.basis import Clock, FittedSensorBasis
-from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
-from boostr.data.events.exposure import Exposure, exposed_windows
+from boostr.basis import FittedSensorBasis
+from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import (
     check_histories,
-    had_exposure,
-    refuse_exposure,
     warn_if_trained_on,
 )
-from boostr.data.events.read_exposure import read_new_exposure
-from boostr.data.features import match_columns
-from boostr.exceptions import InvalidEventsError, InvalidParameterError, InvalidSensorsError
+from boostr.estimators._base import FittedEstimator
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-__all__ = ["CurvePredictor", "OutOfFoldPredictor", "use_threads"]
-
-Curves = PlainCurves | ExposedCurves
+__all__ = ["PredictionMethods"]
 
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
 
-@contextmanager
-def use_threads(n_jobs: int | None) -> Iterator[int]:
-    """Run kernels on ``n_jobs`` threads (all of them by default); yield their number."""
-    available = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    before = numba.get_num_threads()
-    if n_jobs is None:
-        wanted = before
-    elif n_jobs < 0:
-        wanted = available + 1 + n_jobs
-    else:
-        wanted = n_jobs
-    n_threads = int(np.clip(wanted, 1, available))
-    numba.set_num_threads(n_threads)
-    try:
-        yield n_threads
-    finally:
-        numba.set_num_threads(before)
-
-
-class CurvePredictor(BaseEstimator):  # type: ignore[misc]
-    """Cumulative curves, rates, counts and score from a fitted ensemble."""
-
-    ensemble_: Ensemble
-    clock_: Clock
-    reference_clock_: Clock
-    encoder_: FeatureEncoder
-    sensor_layout_: SensorLayout | None
-    horizon_: float
-    split_counts_: FloatArray
-    monotone: bool
-    n_jobs: int | None
+class PredictionMethods(FittedEstimator):
+    """Cumulative curves, rates, counts and score of a fitted model."""
 
     def predict(
         self,
@@ -235,7 +193,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
         exposed = self._read_exposure(X, exposure, len(features))
-        curves = self._curves(self._coefficients(features), sensors, exposed)
+        trees = self._read_fitted().trees
+        curves = trees.curves(trees.coefficients(features), sensors, exposed)
         rows = np.arange(len(features))
         before = curves.values_at(rows, self.clock_.read(starts))
         return curves.values_at(rows, self.clock_.read(stops)) - before
@@ -272,9 +231,10 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         features, sensors = self._check_input(X, Z, until=checked.max(initial=0.0))
         exposed = self._read_exposure(X, exposure, len(features))
         clock = self.clock_.read(checked)
+        trees = self._read_fitted().trees
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
-                yield self._curves(theta, sensors, exposed).values(clock)
+                yield trees.curves(theta, sensors, exposed).values(clock)
 
     def score(
         self,
@@ -315,7 +275,8 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         warn_if_trained_on(self, events, features)
         n = len(events)
         weights = check_weights(sample_weight, n)
-        curves = self._curves(self._coefficients(features), sensors)
+        trees = self._read_fitted().trees
+        curves = trees.curves(trees.coefficients(features), sensors)
         windows = exposed_windows(events)
         excess = self._excess(curves, windows.owner, windows.start, windows.stop)
         gains = np.bincount(windows.owner, -windows.factor * excess, n)
@@ -349,7 +310,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         return count_strange(basis, Z, layout.apply(Z))
 
     def _excess(
-        self, curves: Curves, owner: Any, start: FloatArray, stop: FloatArray
+        self, curves: UnitCurves, owner: Any, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
         """Return expected minus average number of events in every window."""
         expected = curves.values_at(owner, self.clock_.read(stop))
@@ -357,7 +318,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         average = self.reference_clock_.read(stop) - self.reference_clock_.read(start)
         return np.asarray(expected - average)
 
-    def _log_ratio(self, curves: Curves, events: RecurrentEvents) -> FloatArray:
+    def _log_ratio(self, curves: UnitCurves, events: RecurrentEvents) -> FloatArray:
         """Return the log of predicted over average rate at every event."""
         times = events.times
         rates = curves.slopes_at(events.event_owner, self.clock_.read(times))
@@ -374,84 +335,15 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         exposure: Any,
         *,
         hold_last: bool,
-    ) -> Curves:
+    ) -> UnitCurves:
         """Return curves; sensors must cover all times unless their last values hold."""
         until = times.max(initial=0.0)
         features, sensors = self._check_input(X, Z, until=until)
         if sensors is not None and not hold_last:
             check_reach(sensors, until)
         exposed = self._read_exposure(X, exposure, len(features))
-        return self._curves(self._coefficients(features), sensors, exposed)
-
-    def _curves(
-        self,
-        theta: FloatArray,
-        sensors: Trajectories | None = None,
-        exposure: Exposure | None = None,
-    ) -> Curves:
-        curves = self.ensemble_.curves(theta, sensors, monotone=self.monotone)
-        return expose(curves, exposure, self.clock_)
-
-    def _read_exposure(self, X: Any, given: Any, n: int) -> Exposure | None:
-        """Return the exposures of individuals without histories; None means 1 each."""
-        exposure = read_new_exposure(given, n, find_labels(X))
-        if exposure is not None and not had_exposure(self):
-            refuse_exposure()
-        return exposure
-
-    def _check_input(
-        self, X: Any, Z: Sensors | None, y: object = None, until: Any = None
-    ) -> tuple[FloatArray, Trajectories | None]:
-        """Return encoded features and sensors; shared sensors end at a given time."""
-        check_is_fitted(self)
-        events = y if isinstance(y, RecurrentEvents) else None
-        if isinstance(Z, SharedSensors) and events is None:
-            Z = spread_shared(Z, None, len(X), self.sensor_layout_, until=until)
-        X, given = split_panel(X, Z, events)
-        table = match_columns(self, check_table(X), self.encoder_.names)
-        validate_data(self, table, reset=False, skip_check_array=True)
-        features = self.encoder_.transform(table, self.split_counts_ > 0.0)
-        return features, self._check_sensors(given)
-
-    def _check_sensors(self, given: Trajectories | None) -> Trajectories | None:
-        layout, basis = self.sensor_layout_, self.ensemble_.basis
-        if layout is None and given is None:
-            return None
-        if layout is None:
-            raise InvalidSensorsError(
-                "This model was fitted without sensors, but it is asked to predict with "
-                "some.\n\nHint: leave out `Z`, or fit the model with it, fit(X, y, Z=Z)."
-            )
-        if given is None:
-            raise InvalidSensorsError(
-                "This model was fitted with sensors and needs them to predict "
-                f"({first_few(layout.names)}), but there are none.\n\n"
-                "Hint: pass Z=…; scikit-learn's tools carry them in `Panel(X, Z)`, given "
-                "to fit as well as to predict and score."
-            )
-        used = layout.apply(given)
-        layout.warn_of_others(given)
-        assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it was fitted with them
-        warn_of_strange(count_strange(basis, given, used))
-        return used
-
-    def _coefficients(
-        self, features: FloatArray, ensemble: Ensemble | None = None
-    ) -> FloatArray:
-        """Return the coefficients of individuals by the model or a part of it."""
-        ensemble = self.ensemble_ if ensemble is None else ensemble
-        with use_threads(self.n_jobs) as n_threads:
-            return ensemble.coefficients(features, n_threads)
-
-
-class OutOfFoldPredictor(CurvePredictor):
-    """Curves of training individuals by the folds that held them out."""
-
-    out_of_fold_coefficients_: FloatArray | None
-    n_fold_models_: int
-    clock_variants_: list[Clock]
-    n_folds: int
-    verbose: int
+        trees = self._read_fitted().trees
+        return trees.curves(trees.coefficients(features), sensors, exposed)
 
     def predict_out_of_fold(
         self, times: ArrayLike, Z: Sensors | None = None, *, exposure: Any = None
@@ -475,14 +367,13 @@ class OutOfFoldPredictor(CurvePredictor):
             Expected number (or cost) of events in (0, t] of the training individuals; NaN
             for those that no model has left out.
         """
-        check_is_fitted(self)
-        checked = check_times(times)
-        theta = self._training_coefficients()
+        fitted, checked = self._read_fitted(), check_times(times)
+        theta = fitted.training_coefficients()
         known = ~np.isnan(theta[:, 0])
         result = np.full((len(known), len(checked)), np.nan)
         last = checked.max(initial=0.0)
         given = spread_shared(Z, None, len(known), self.sensor_layout_, until=last)
-        sensors = self._check_sensors(given)
+        sensors = fitted.read_sensors(given)
         if sensors is not None and len(sensors) != len(known):
             raise InvalidSensorsError(
                 "`Z` must hold the sensors of all training individuals, but it has "
@@ -491,21 +382,6 @@ class OutOfFoldPredictor(CurvePredictor):
         sensors = None if sensors is None else sensors[known]
         exposed = self._read_exposure(None, exposure, len(known))
         exposed = None if exposed is None else exposed[known]
-        curves = self._curves(theta[known], sensors, exposed)
+        curves = fitted.trees.curves(theta[known], sensors, exposed)
         result[known] = curves.values(self.clock_.read(checked))
         return result
-
-    def _training_coefficients(self, n: int | None = None) -> FloatArray:
-        """Return the out-of-fold coefficients of the ``n`` training individuals."""
-        theta = self.out_of_fold_coefficients_
-        if theta is None:
-            raise InvalidParameterError(
-                "Out-of-fold predictions need validation, but this model was fitted "
-                'without.\n\nHint: use validation="cv" and two individuals a fold or more.'
-            )
-        if n is not None and n != len(theta):
-            raise InvalidEventsError(
-                "Out-of-fold predictions are those of the training individuals, but there "
-                f"are {n} in the place of {len(theta)}.\n\nHint: pass what `fit` was given."
-            )
-        return theta

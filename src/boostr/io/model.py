@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -46,6 +47,8 @@ class ModelKind:
     later_rules: Mapping[str, Rule]  # of those that files may lack
     check_params: Callable[[dict[str, Any]], None]
     check: Callable[[Any], None]  # of what must hold between fitted attributes
+    list_attributes: Callable[[Any], Mapping[str, Any]]  # of a fitted model
+    set_attributes: Callable[[Any, Mapping[str, Any]], None]  # of an unfitted one
 
 
 MODELS: dict[str, ModelKind] = {}
@@ -58,14 +61,24 @@ def register_model(
     *,
     check_params: Callable[[dict[str, Any]], None],
     check: Callable[[Any], None],
+    list_attributes: Callable[[Any], Mapping[str, Any]],
+    set_attributes: Callable[[Any, Mapping[str, Any]], None],
 ) -> None:
     """Allow fitted estimators of a class in files.
 
     ``rules`` are for attributes used by predictions and forecasts, ``later_rules`` for
     those missing in older files; others are stored by type.
     """
-    params = cls().get_params(deep=False)
-    MODELS[cls.__name__] = ModelKind(cls, params, rules, later_rules, check_params, check)
+    MODELS[cls.__name__] = ModelKind(
+        cls,
+        cls().get_params(deep=False),
+        rules,
+        later_rules,
+        check_params,
+        check,
+        list_attributes,
+        set_attributes,
+    )
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -199,8 +212,7 @@ def to_bytes(model: Any) -> bytes:
         },
         "attributes": {
             name: writer.write(value, name)
-            for name, value in vars(model).items()
-            if _ATTRIBUTE.fullmatch(name)
+            for name, value in kind.list_attributes(model).items()
         },
     }
     content = pack(document, writer.arrays)
@@ -272,11 +284,13 @@ def _read_model(content: memoryview) -> Any:
     model = _make_unfitted(kind, reader, document["params"])
     n_attributes = len(document["attributes"])
     require(n_attributes <= _MAX_ATTRIBUTES, "A model must not have that many attributes")
+    values = {}
     for attribute, code in document["attributes"].items():
         require(_ATTRIBUTE.fullmatch(attribute), "Attributes must have fitting names")
-        setattr(model, attribute, reader.read(code, attribute))
-    _check_attributes(kind, vars(model))
-    kind.check(model)
+        values[attribute] = reader.read(code, attribute)
+    _check_attributes(kind, values)
+    kind.check(SimpleNamespace(**values))
+    kind.set_attributes(model, values)
     return model
 
 

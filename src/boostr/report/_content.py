@@ -9,10 +9,9 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._forecasting.arguments import check_level, check_whole
-from boostr._forecasting.outlook import look_ahead
+from boostr._forecasting.results import FleetForecast
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import SharedSensors, Trajectories
-from boostr.estimators import FleetForecast
 from boostr.exceptions import SensorRangeWarning, UnusedInputWarning
 from boostr.report._fleet import (
     Activity,
@@ -98,8 +97,8 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         ahead = (length, fleet.given, future)
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
         present, stop = model._present(fleet.table, fleet.y, *ahead, None)
-        outlook = look_ahead(model, present, stop, own_history=True)
-        plain = look_ahead(model, present, stop, own_history=False)
+        outlook = model._look_ahead(present, stop, own_history=True)
+        plain = model._look_ahead(present, stop, own_history=False)
         risk = Risk.of(fleet, outlook, stop, level)
         explanation = model.explain_forecast(fleet.table, fleet.y, *ahead)
         rows = risk.order()[:max_individuals]

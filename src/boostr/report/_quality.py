@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from boostr._forecasting.outlook import Present, look_ahead
+from boostr._forecasting.outlook import Present
 from boostr._frailty.law import sum_by_owner
 from boostr._training.fold_curves import FoldCurves
-from boostr._training.frailty import Costs, law_of, score_halves, some_of
+from boostr._training.frailty import TrainingCurves, score_halves, some_of
+from boostr._training.inputs import TrainingData
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip
@@ -132,17 +133,15 @@ def is_training_data(model: Any, fleet: Fleet) -> bool:
     if theta is None or len(theta) != len(fleet) or fleet.y.end.max() != model.horizon_:
         return False
     known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
-    y = fleet.y[known]
-    sensors = None if fleet.sensors is None else fleet.sensors[known]
-    scores = score_halves(
-        model,
-        fleet.features[known],
-        sensors,
-        theta[known],
-        y,
-        law_of(model),
-        Costs(*model.cost_moments_.tolist()),
+    data = TrainingData(
+        fleet.features,
+        fleet.y,
+        np.ones(len(theta)),
+        fleet.sensors,
+        np.ones(len(theta), bool),
     )
+    curves = TrainingCurves.among(model.fitted_.trees, data.take(known), theta[known])
+    scores = score_halves(curves, model.forecast_law_)
     return scores.shape == model.forecast_scores_.shape and np.allclose(
         scores, model.forecast_scores_, rtol=1e-6, atol=1e-9
     )
@@ -155,7 +154,9 @@ def _check_whole(
     y = fleet.y[rows]
     sensors = None if fleet.sensors is None else fleet.sensors[rows]
     own = None if theta is None else theta[rows]
-    curves = FoldCurves(model, fleet.features[rows], sensors, own, exposure=y.exposure)
+    curves = FoldCurves(
+        model.fitted_.trees, fleet.features[rows], sensors, own, exposure=y.exposure
+    )
     owner = owners_of(y.window_offsets)
     expected = curves.expect(owner, y.window_start, y.window_stop)
     expected = sum_by_owner(owner, expected, len(y))
@@ -180,7 +181,7 @@ def _look_back(
         return None
     now = np.maximum(fleet.y.end - window, fleet.y.start)
     present = Present.read(fleet.table, fleet.y, fleet.given, None, now)
-    outlook = look_ahead(model, present, fleet.y.end, own_history=True, theta=theta)
+    outlook = model._look_ahead(present, fleet.y.end, own_history=True, theta=theta)
     frailties = outlook.frailties(fleet.y.end)
     after, among = clip(fleet.y, now, fleet.y.end)
     owner = among[owners_of(after.window_offsets)]

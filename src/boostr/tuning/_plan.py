@@ -85,7 +85,7 @@ class Split:
 
     def list_parts(self) -> list[Any]:
         """Return all parts of the split, for a fingerprint."""
-        features = self.shared.learned["encoder_"].transform(self.test.table)
+        features = self.shared.encoder.transform(self.test.table)
         test = (self.test.events, self.test.sensors, self.test.weights)
         return [self.rows, features, *test]
 

@@ -14,11 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_weights
-from boostr._training.progress import forget
+from boostr._training.run import forget, use_threads
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.estimators import BoostR
-from boostr.estimators._predictions import use_threads
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest, digest_data
@@ -39,6 +38,15 @@ from boostr.tuning._space import check_count, default_space, draw_settings
 __all__ = ["BoostRSearch"]
 
 _SILENT = ("n_jobs", "verbose")  # parameters that results do not depend on
+
+
+_RESULTS = (
+    "best_estimator_",
+    "best_index_",
+    "best_params_",
+    "best_score_",
+    "results_",
+)
 
 
 class BoostRSearch(BaseEstimator):  # type: ignore[misc]
@@ -187,7 +195,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         BoostRSearch
             The search itself.
         """
-        forget(self)
+        forget(self, *_RESULTS)
         self._check()
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3).tolist()
         estimator = self._make_estimator(seeds[0])

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.penalty import reprice
 from boostr._engine.training_set import LocalCohort
 from boostr._engine.tree import LeafProblem
-from boostr._training.finish import finish_fit
-from boostr._training.fitted import describe_results
-from boostr._training.inputs import TrainingData
-from boostr._training.learn import Pace, learn_trees
-from boostr._training.settings import find_bins
-from boostr._training.statistics import POOL, Prepared, compute_statistics
+from boostr._training.features import FeatureEncoder
+from boostr._training.finish import Grown, finish_fit
+from boostr._training.inputs import TrainingData, check_training_data
+from boostr._training.learn import learn_trees
+from boostr._training.run import RunOptions
+from boostr._training.sensors import SensorLayout, split_panel
+from boostr._training.settings import Settings, find_bins
+from boostr._training.statistics import Prepared, compute_statistics
 from boostr._training.terms import TermJudge
 from boostr._typing import PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.features import check_table
 from boostr.estimators import BoostR
 
 __all__ = ["SharedData", "fit_on_part"]
@@ -44,7 +47,9 @@ class SharedData:
     """Checked individuals, with statistics and bins computed once each."""
 
     data: TrainingData
-    learned: Mapping[str, Any]  # attributes of every model: names, categories, sensors
+    encoder: FeatureEncoder
+    layout: SensorLayout | None
+    model: BoostR  # unfitted, but for the number and names of features
     _prepared: dict[Any, Prepared] = field(default_factory=dict)
     _bins: dict[int, tuple[BinMapper, BinnedFeatures]] = field(default_factory=dict)
 
@@ -59,25 +64,27 @@ class SharedData:
     ) -> Self:
         """Check features, events and weights as an estimator does in ``fit``."""
         model = clone(estimator)
-        before = set(vars(model))
-        data = model._check_data(X, y, sensors, weights)
-        learned = {name: value for name, value in vars(model).items() if name not in before}
-        return cls(data, learned)
+        table, given = split_panel(X, sensors, y)
+        table = check_table(table)
+        validate_data(model, table, reset=True, skip_check_array=True)
+        encoder = FeatureEncoder.learn(table, model.categorical_features)
+        layout = None if given is None else SensorLayout.learn(given)
+        data = check_training_data(table, encoder, y, given, weights)
+        return cls(data, encoder, layout, model)
 
-    def prepare(self, params: Mapping[str, Any]) -> Prepared:
+    def prepare(self, settings: Settings) -> Prepared:
         """Return clock, functions and statistics, with a penalty of ``gamma2 = 1``."""
         names = _TIME_KEYS if self.data.sensors is None else _SENSOR_KEYS
-        key = tuple(_hashable(params[name]) for name in names)
+        key = tuple(_hashable(getattr(settings, name)) for name in names)
         if key not in self._prepared:
-            plain = {**params, "gamma2": 1.0}
+            plain = replace(settings, gamma2=1.0)
             self._prepared[key] = compute_statistics(plain, self.data)
         return self._prepared[key]
 
     def find_bins(self, max_bins: int, n_threads: int) -> tuple[BinMapper, BinnedFeatures]:
         """Return thresholds and bins of the features."""
         if max_bins not in self._bins:
-            encoder = self.learned["encoder_"]
-            mapper = find_bins(self.data.features, max_bins, encoder)
+            mapper = find_bins(self.data.features, max_bins, self.encoder)
             self._bins[max_bins] = mapper, mapper.transform(self.data.features, n_threads)
         return self._bins[max_bins]
 
@@ -89,27 +96,31 @@ def fit_on_part(
 
     Returns the model itself, fitted as by its own ``fit``.
     """
-    params = model.get_params(deep=False)
-    prepared = shared.prepare(params)
-    mapper, binned = shared.find_bins(params["max_bins"], n_threads)
-    cohort = LocalCohort(prepared.stats, binned, shared.data.weights)
+    settings = Settings(**model.get_params(deep=False))
+    prepared = shared.prepare(settings)
+    mapper, binned = shared.find_bins(settings.max_bins, n_threads)
+    training_set = LocalCohort(prepared.stats, binned, shared.data.weights)
     if rows is not None:
-        cohort = cohort.take(rows.astype(np.int32))
+        training_set = training_set.take(rows.astype(np.int32))
     data = _take(shared.data, rows)
+    # The plan of all individuals, with the fingerprint of those that are trained on.
+    plan = replace(prepared.plan, fingerprint=Fingerprint.of(data.events, data.features))
     trained = learn_trees(
-        params,
-        prepared.plan,
-        _weigh(prepared.problem, float(params["gamma2"])),
-        cohort,
-        Pace(n_threads, _keep_silent),
-        judge=TermJudge.of(params, data, mapper, n_threads),
+        settings,
+        plan,
+        _weigh(prepared.problem, float(settings.gamma2)),
+        training_set,
+        RunOptions(n_threads, _keep_silent),
+        judge=TermJudge.of(settings, data, mapper, n_threads),
     )
-    results = describe_results(prepared.plan, data.sample(POOL), mapper, trained, cohort)
-    results["fingerprint_"] = Fingerprint.of(data.events, data.features)  # the plan has all
-    for name, value in {**shared.learned, **results}.items():
-        setattr(model, name, value)
     theta = data.spread(trained.out_of_fold)
-    finish_fit(model, data, None if theta is None else theta[data.is_used], theta)
+    known = None if theta is None else theta[data.is_used]
+    grown = Grown(plan, mapper, training_set, trained)
+    layout = shared.layout
+    model.fitted_ = finish_fit(settings, grown, shared.encoder, layout, data, known, theta)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(shared.model, name):
+            setattr(model, name, getattr(shared.model, name))
     return model
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from boostr._training.settings import check_params, resolve_baseline, resolve_basis
+from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr._typing import FloatArray, IndexArray
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
@@ -263,7 +263,7 @@ def draw_settings(
             settings.append(setting)
     for setting in settings:
         params = estimator.get_params(deep=False) | setting
-        check_params(params)
+        Settings(**params)
         resolve_basis(params["leaf"])
         resolve_baseline(params["baseline"])
     return settings

@@ -1,24 +1,65 @@
-"""Progress bar of a fit, and clean-up after an interrupt."""
+"""Threads, progress bar and checkpoint of a fit; none changes the result."""
 
 from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
+import numba
+import numpy as np
+
+from boostr._engine.selection import Report
 from boostr._kernels.split import find_best_split
 from boostr._optional import require
-from boostr._training.settings import list_shapes
+from boostr._training.settings import Settings
 from boostr.exceptions import InterruptedFitError
 
-__all__ = ["Progress", "forget", "forget_if_interrupted", "show_share"]
+__all__ = [
+    "Progress",
+    "RunOptions",
+    "forget",
+    "name_interrupt",
+    "show_share",
+    "use_threads",
+]
 
 # Without the time to come: runs end early, and the first tree may wait for the compiler.
 _FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
+
+
+@contextmanager
+def use_threads(n_jobs: int | None) -> Iterator[int]:
+    """Run kernels on ``n_jobs`` threads (all of them by default); yield their number."""
+    available = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    before = numba.get_num_threads()
+    if n_jobs is None:
+        wanted = before
+    elif n_jobs < 0:
+        wanted = available + 1 + n_jobs
+    else:
+        wanted = n_jobs
+    n_threads = int(np.clip(wanted, 1, available))
+    numba.set_num_threads(n_threads)
+    try:
+        yield n_threads
+    finally:
+        numba.set_num_threads(before)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Threads, progress callback and checkpoint; none changes the result."""
+
+    n_threads: int
+    report: Report
+    checkpoint: str | os.PathLike[str] | None = None
 
 
 class Progress:
@@ -40,15 +81,15 @@ class Progress:
             )
 
     @classmethod
-    def of_fit(cls, params: Mapping[str, Any], *, has_sensors: bool) -> Self:
-        """Return the bar of a fit with given parameters."""
-        n_runs, n_shapes = 1, len(list_shapes(params, has_sensors=has_sensors))
-        if params["validation"] is not None:
+    def of_fit(cls, settings: Settings, *, has_sensors: bool) -> Self:
+        """Return the bar of a fit with given settings."""
+        n_runs, n_shapes = 1, len(settings.shapes(has_sensors=has_sensors))
+        if settings.validation is not None:
             # Two more than the shapes: the best one with all terms, or all features, and
             # one that judges features and sensors.
             n_runs = n_shapes + (2 if has_sensors or n_shapes > 1 else 1)
-        is_shown = params["verbose"] > 0
-        return cls(is_shown=is_shown, n_runs=n_runs, n_rounds=params["n_estimators"])
+        is_shown = settings.verbose > 0
+        return cls(is_shown=is_shown, n_runs=n_runs, n_rounds=settings.n_estimators)
 
     def __enter__(self) -> Self:
         return self
@@ -102,19 +143,19 @@ def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int],
         yield bar.update
 
 
-def forget(model: object) -> None:
+def forget(model: object, *names: str) -> None:
     """Delete the results of an earlier fit, so that an interrupted one leaves none."""
-    for name in [name for name in vars(model) if name.endswith("_")]:
-        delattr(model, name)
+    for name in names:
+        if hasattr(model, name):
+            delattr(model, name)
 
 
 @contextmanager
-def forget_if_interrupted(model: object) -> Iterator[None]:
-    """Turn a keyboard interrupt into an error that leaves the model unfitted."""
+def name_interrupt() -> Iterator[None]:
+    """Turn a keyboard interrupt into an error that says that nothing is fitted."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        forget(model)
         raise InterruptedFitError(
             "Training was interrupted; the estimator is not fitted.\n\n"
             "Hint: fewer trees (`n_estimators`) or `validation=0.2` take less time."
