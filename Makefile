@@ -8,8 +8,10 @@ BIN := $(VENV)/bin
 PLAIN := tests/kernels tests/engine/tree tests/metrics \
 	--ignore=tests/metrics/test_scorers.py --ignore=tests/metrics/test_truth_beats_noise.py
 
+FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo test quick lowest fuzz lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -45,11 +47,23 @@ test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 
 quick: $(VENV)/.developer $(VENV)/.kernels  ## style, types and fast tests, without browser and cluster
 	$(MAKE) --jobs=2 --output-sync=target lint types imports
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests -m "not slow" \
-		--ignore=tests/dask --ignore=tests/report/test_browser.py
+	$(BIN)/python -m pytest $(FAST)
+
+# The oldest versions that pyproject.toml promises, in an environment of their own.
+lowest: pyproject.toml  ## fast tests with the oldest versions of all dependencies
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet uv
+	VIRTUAL_ENV=$(VENV)-lowest $(VENV)-lowest/bin/uv pip install --quiet --resolution lowest-direct \
+		--editable '.[all]' --group test
+	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest $(FAST)
+
+fuzz: export BOOSTR_FUZZ = 1
+fuzz: $(VENV)/.developer $(VENV)/.kernels  ## ten thousand damaged files, and other random inputs each time
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/io/test_fuzz.py tests/kernels \
+		tests/estimators/test_boostr_properties.py
 
 # Two processes fill two cores: threads of other libraries would only wait for each other.
-quick pages long unit nojit: export OMP_NUM_THREADS = 1
+quick lowest pages long unit nojit: export OMP_NUM_THREADS = 1
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
@@ -100,4 +114,4 @@ bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libra
 	$(BIN)/python -m benchmarks.sensors
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

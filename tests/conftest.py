@@ -11,7 +11,7 @@ settings.register_profile(
     deadline=None,  # the first call of a kernel compiles it
     # Plain Python is a hundred times slower, and sees the same inputs once more.
     max_examples=10 if "NUMBA_DISABLE_JIT" in os.environ else 40,
-    derandomize=True,
+    derandomize="BOOSTR_FUZZ" not in os.environ,  # `make fuzz` tries other inputs each time
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("boostr")

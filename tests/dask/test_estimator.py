@@ -11,7 +11,7 @@ from tests.dask.scenes import COLUMNS, Fleet, make_fleet, spread, write
 import boostr
 from boostr import BoostR
 from boostr._engine import boosting as booster_module
-from boostr._training.progress import Progress
+from boostr._training.run import Progress
 from boostr.basis import StepBasis
 from boostr.dask import DaskBoostR
 from boostr.dask._partition import open_tables

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from tests.io.scenes import FEW, PLAIN, SMALL, Scene, assert_same
 
 from boostr import BoostR, load
-from boostr._training.progress import Progress
+from boostr._training.run import Progress
 from boostr.basis import PowerBasis
 from boostr.exceptions import InvalidModelFileError, InvalidParameterError
 from boostr.io import checkpoint as checkpoint_module
@@ -270,7 +270,7 @@ def test_without_locks_two_trainings_are_found_by_their_rounds(
 
 CHILD = """
 import os, signal, sys
-from boostr._training.progress import Progress
+from boostr._training.run import Progress
 from boostr.io import checkpoint as _checkpoint
 from tests.estimators.test_resuming import VALIDATED
 from tests.io.scenes import Scene

@@ -7,7 +7,7 @@ from tests import oracles_forecasts
 
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import Seen, Shock
+from boostr._training.frailty import TrainingCurves, Shock
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import (
     Forecast,
@@ -140,7 +140,7 @@ class Fleet:
     def see(self, events=None):
         data = as_data(self.X, self.events if events is None else events)
         theta = self.model.out_of_fold_coefficients_
-        return Seen.of(self.model, data, theta, self.law.paced)
+        return TrainingCurves.of(self.model, data, theta, self.law.paced)
 
     def roll_back(self, events=None, n_dates=4):
         seen = self.see(events)

@@ -160,7 +160,7 @@ class Plan:
     basis: FittedBasis | FittedSensorBasis
     loss: Loss
     gamma2: float
-    sensor_penalty: Literal[group_lasso, ridge]
+    sensor_penalty: Literal["group_lasso", "ridge"]
     fingerprint: Fingerprint  # of all individuals
     mean_exposure: float = 1.0  # of individuals while they are observed
 
