@@ -23,11 +23,12 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.boosting import BoostingParams
 from boostr._engine.selection import Task, grow
 from boostr._engine.statistics import SufficientStats
-from boostr._engine.training_set import Cohort, LocalCohort
+from boostr._engine.training_set import LocalTrainingSet, TrainingSet
 from boostr._engine.tree import GrowthParams
 from boostr._training.inputs import TrainingData
+from boostr._training.settings import Settings
 from boostr._training.statistics import Plan, plan_statistics
-from boostr._training.summary import Extent
+from boostr._training.summary import DataSummary
 from boostr._typing import FloatArray
 from boostr.basis import PowerBasis
 from boostr.data import RecurrentEvents
@@ -58,14 +59,16 @@ class Recipe:
         everybody = np.ones(len(events), dtype=np.bool_)
         data = TrainingData(features, events, np.ones(len(events)), None, everybody)
         exponents = tuple(1.0 + 0.5 * term for term in range(n_terms))
-        params = vars(BoostR(leaf=PowerBasis(exponents)))
-        plan = plan_statistics(params, data, data, Extent.of(events, np.ones(len(events))))
+        settings = Settings(**BoostR(leaf=PowerBasis(exponents)).get_params(deep=False))
+        plan = plan_statistics(
+            settings, data, data, DataSummary.of(events, np.ones(len(events)))
+        )
         return cls(plan, BinMapper.from_quantiles(features, 255), n_features)
 
-    def compute(self, part: int, n: int) -> LocalCohort:
+    def compute(self, part: int, n: int) -> LocalTrainingSet:
         features, events = draw_part(part, n, self.n_features)
         stats = self.plan.compute(events, None)
-        return LocalCohort(stats, self.mapper.transform(features), np.ones(n))
+        return LocalTrainingSet(stats, self.mapper.transform(features), np.ones(n))
 
 
 def draw_part(part: int, n: int, n_features: int) -> tuple[FloatArray, RecurrentEvents]:
@@ -87,12 +90,12 @@ def make_shard(index: int, n: int, recipe: Recipe) -> Any:
     return Shard(index, index * n, own.stats, own.features, own.weights)
 
 
-def spread(client: Any, recipe: Recipe, n_each: int) -> Cohort:
+def spread(client: Any, recipe: Recipe, n_each: int) -> TrainingSet:
     """Make one shard on every worker."""
     from distributed import wait
 
-    from boostr.dask._shards import DaskCohort
-    from boostr.dask._trainees import Shards
+    from boostr.dask._boosting_state import Shards
+    from boostr.dask._shards import DaskTrainingSet
 
     workers = list(client.nthreads())
     futures = [
@@ -101,14 +104,14 @@ def spread(client: Any, recipe: Recipe, n_each: int) -> Cohort:
     ]
     wait(futures)
     shards = Shards.host(client, tuple(futures), (n_each,) * len(workers))
-    return DaskCohort(shards, recipe.mapper.layout, recipe.plan.basis.n_terms)
+    return DaskTrainingSet(shards, recipe.mapper.layout, recipe.plan.basis.n_terms)
 
 
-def gather(recipe: Recipe, n_each: int, n_parts: int) -> LocalCohort:
+def gather(recipe: Recipe, n_each: int, n_parts: int) -> LocalTrainingSet:
     """Make the same individuals here."""
     parts = [recipe.compute(part, n_each) for part in range(n_parts)]
     bins = np.concatenate([part.features.bins for part in parts])
-    return LocalCohort(
+    return LocalTrainingSet(
         SufficientStats(
             np.concatenate([part.stats.linear for part in parts]),
             np.concatenate([part.stats.quadratic for part in parts]),
@@ -118,11 +121,13 @@ def gather(recipe: Recipe, n_each: int, n_parts: int) -> LocalCohort:
     )
 
 
-def make_task(recipe: Recipe, cohort: Cohort, n_trees: int, n_threads: int) -> Task:
+def make_task(
+    recipe: Recipe, training_set: TrainingSet, n_trees: int, n_threads: int
+) -> Task:
     growth = GrowthParams(max_leaves=N_LEAVES, min_samples_leaf=20)
     params = BoostingParams(growth=growth, learning_rate=0.1)
     problem = recipe.plan.state_problem(lambda summand: ())
-    return Task(cohort, problem, params, n_trees, n_threads, lambda *report: None)
+    return Task(training_set, problem, params, n_trees, n_threads, lambda *report: None)
 
 
 def boost(task: Task) -> Any:
@@ -230,8 +235,8 @@ def measure_growth(n: int, n_trees: int, repetitions: int) -> list[list[str]]:
         for value in values:
             size = base | {name: value}
             recipe = Recipe.draw(size["p"], size["P"])
-            cohort = gather(recipe, size["n"], 1)
-            task = make_task(recipe, cohort, n_trees, 1)
+            training_set = gather(recipe, size["n"], 1)
+            task = make_task(recipe, training_set, n_trees, 1)
             warm_up(task)
             seconds = alternate({"one": partial(boost, task)}, repetitions)["one"]
             per_tree = float(np.median(seconds)) / n_trees

@@ -21,9 +21,10 @@ from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
 from boostr._engine.boosting import Booster, BoostingParams
 from boostr._engine.statistics import compute_suffstats, put_on_clock
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._engine.tree import GrowthParams
 from boostr._training.inputs import TrainingData
+from boostr._training.settings import Settings
 from boostr._training.statistics import Prepared, compute_statistics
 from boostr.basis import OperationalClock, SensorBasis
 
@@ -81,7 +82,8 @@ def measure_reading(folder: Path) -> dict[str, Any]:
 def measure_boosting(folder: Path, n_trees: int) -> dict[str, Any]:
     """Time trees on four fifths of the wells, statistics apart."""
     data = _read_data(folder)
-    prepared = compute_statistics(vars(BoostR(n_knots=2, spline_order=3)), data)
+    settings = Settings(**BoostR(n_knots=2, spline_order=3).get_params(deep=False))
+    prepared = compute_statistics(settings, data)
     binned = BinMapper.from_quantiles(data.features, 255).transform(data.features)
     stages = Stages()
     order = np.random.default_rng(0).permutation(len(data.features)).astype(np.int32)
@@ -121,8 +123,8 @@ def _make_booster(prepared: Prepared, binned: Any, members: Any) -> Booster:
     )
     everybody = np.arange(len(binned.bins), dtype=np.int32)
     held_out = np.setdiff1d(everybody, members)
-    cohort = LocalCohort(prepared.stats, binned, np.ones(len(binned.bins)))
-    trainees = cohort.follow(prepared.problem.solver, held_out, _N_THREADS)
+    training_set = LocalTrainingSet(prepared.stats, binned, np.ones(len(binned.bins)))
+    trainees = training_set.follow(prepared.problem.solver, held_out, _N_THREADS)
     return Booster(trainees, binned, prepared.problem, params, _N_THREADS)
 
 

@@ -28,7 +28,7 @@ def cluster():
 
 
 # A busy machine takes its time to start a worker again, and must not give it up; but nobody
-# answers at the address of a dead one, however long one waits.
+# replies at the address of a dead one, however long one waits.
 PATIENCE = {
     "distributed.deploy.lost-worker-timeout": "300s",
     "distributed.comm.timeouts.connect": "10s",

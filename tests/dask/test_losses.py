@@ -14,7 +14,7 @@ from tests.dask.test_survey import PARAMS, look
 
 from boostr._training.settings import find_bins
 from boostr._training.statistics import plan_statistics
-from boostr.dask._shards import Recipe, build_cohort
+from boostr.dask._shards import Recipe, build_training_set
 from boostr.exceptions import ClusterLostError
 
 pytestmark = pytest.mark.slow
@@ -49,12 +49,12 @@ def sources(request, tmp_path):
 
 def test_statistics_of_a_lost_worker_are_made_again(mortal, sources):
     data, recipe = prepare(mortal, sources)
-    cohort = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
-    everybody = np.arange(len(cohort))
-    before = cohort.take(everybody)
+    training_set = build_training_set(mortal, data.context, data.tasks, data.heads, recipe)
+    everybody = np.arange(len(training_set))
+    before = training_set.take(everybody)
     del data
     kill_one(mortal)
-    after = cohort.take(everybody)
+    after = training_set.take(everybody)
     np.testing.assert_array_equal(after.stats.linear, before.stats.linear)
     np.testing.assert_array_equal(after.stats.quadratic, before.stats.quadratic)
     np.testing.assert_array_equal(after.features.bins, before.features.bins)
@@ -62,12 +62,12 @@ def test_statistics_of_a_lost_worker_are_made_again(mortal, sources):
 
 def test_a_worker_lost_between_survey_and_statistics_does_not_matter(mortal, sources):
     data, recipe = prepare(mortal, sources)
-    whole = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    whole = build_training_set(mortal, data.context, data.tasks, data.heads, recipe)
     everybody = np.arange(data.heads.total)
     expected = whole.take(everybody)
     del whole
     kill_one(mortal)
-    found = build_cohort(mortal, data.context, data.tasks, data.heads, recipe)
+    found = build_training_set(mortal, data.context, data.tasks, data.heads, recipe)
     assert len(found) == data.heads.total
     same = found.take(everybody)
     np.testing.assert_array_equal(same.stats.linear, expected.stats.linear)

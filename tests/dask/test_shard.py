@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.engine.problems import make_problem
 
-from boostr._engine.boosting import LocalTrainees
-from boostr.dask._shard import Order, Shard, SplitNode, View, hold_out, serve
+from boostr._engine.boosting import LocalBoostingState
+from boostr.dask._shard import Request, Shard, SplitNode, View, hold_out, serve
 
 FEATURES = np.arange(3, dtype=np.int32)
 NOBODY = np.empty(0, dtype=np.int32)
@@ -28,18 +28,18 @@ def shard(problem):
 
 def make_order(problem, number=0, **what):
     first = {"begin": NOBODY} if number == 0 else {"begin": None}
-    return Order("m", View(), problem.leaf.solver, number, **(first | what))
+    return Request("m", View(), problem.leaf.solver, number, **(first | what))
 
 
 def root(problem):
-    trainees = LocalTrainees(problem.stats, problem.features, problem.leaf.solver, NOBODY)
-    trainees.start(1.0, 0)
-    return trainees.root(FEATURES)
+    state = LocalBoostingState(problem.stats, problem.features, problem.leaf.solver, NOBODY)
+    state.start(1.0, 0)
+    return state.root(FEATURES)
 
 
 def test_the_first_order_begins_a_model(problem, shard):
-    answer = serve(shard, make_order(problem, start=(1.0, 0, FEATURES)))
-    assert_allclose(answer.histogram, root(problem))
+    reply = serve(shard, make_order(problem, start=(1.0, 0, FEATURES)))
+    assert_allclose(reply.histogram, root(problem))
 
 
 def test_an_order_for_a_model_that_is_unknown_has_no_answer(problem, shard):
@@ -57,20 +57,20 @@ def test_an_order_that_comes_twice_is_carried_out_once(problem, shard):
     order = make_order(problem, 1, trees=(tree,))
     one, two = serve(shard, order), serve(shard, order)
     assert one is two
-    theta = shard.followed["m"].trainees.theta
-    assert_allclose(theta, problem.booster().trainees.theta + _leaves(problem, tree))
+    theta = shard.followed["m"].state.theta
+    assert_allclose(theta, problem.booster().state.theta + _leaves(problem, tree))
 
 
 def _leaves(problem, tree):
     booster = problem.booster()
     booster.step(tree)
-    return booster.trainees.theta
+    return booster.state.theta
 
 
 def test_positions_that_are_held_out_count_from_the_first_of_all(problem, shard):
     held_out = np.array([101, 139], dtype=np.int32)
     serve(shard, make_order(problem, begin=held_out))
-    assert shard.followed["m"].trainees.held_out.tolist() == [1, 39]
+    assert shard.followed["m"].state.held_out.tolist() == [1, 39]
 
 
 def test_all_so_far_gives_the_state_of_step_by_step(problem, shard):
@@ -99,8 +99,8 @@ def test_held_out_coefficients_are_the_mean_over_the_models_that_held_out(proble
     trees = [booster.step() for _ in range(3)]
     folds = [np.array([100, 105]), np.array([105])]
     rows = hold_out(shard, View(), [trees, trees[:1]], folds)
-    both = [_leaves(problem, trees[0])[5], booster.trainees.theta[5]]
-    assert_allclose(rows[0], booster.trainees.theta[0])
+    both = [_leaves(problem, trees[0])[5], booster.state.theta[5]]
+    assert_allclose(rows[0], booster.state.theta[0])
     assert_allclose(rows[5], np.mean(both, axis=0))
     assert np.isnan(rows[[1, 39]]).all()
 

@@ -10,7 +10,7 @@ from boostr._training.settings import find_bins
 from boostr._training.statistics import compute_statistics, plan_statistics
 from boostr.dask._partition import bring_together
 from boostr.dask._parts import Roles
-from boostr.dask._shards import Recipe, build_cohort
+from boostr.dask._shards import Recipe, build_training_set
 from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.dask._survey import survey
 from boostr.data import Trajectories
@@ -121,10 +121,10 @@ def test_statistics_and_bins_are_those_of_one_machine(gathered, local):
     plan = plan_statistics(PARAMS, found.pool, found.few, found.extent)
     mapper = find_bins(found.pool.features, 16, found.encoder)
     recipe = Recipe(plan, found.encoder, mapper, found.categories)
-    cohort = build_cohort(client, data.context, data.tasks, data.heads, recipe)
-    assert len(cohort.shards.futures) == 2
-    assert len(cohort) == len(own)
-    everybody = cohort.take(np.arange(len(cohort)))
+    training_set = build_training_set(client, data.context, data.tasks, data.heads, recipe)
+    assert len(training_set.shards.futures) == 2
+    assert len(training_set) == len(own)
+    everybody = training_set.take(np.arange(len(training_set)))
     expected = find_bins(own.features, 16, encoder).transform(own.features)
     np.testing.assert_array_equal(everybody.stats.linear, prepared.stats.linear)
     np.testing.assert_array_equal(everybody.stats.quadratic, prepared.stats.quadratic)

@@ -97,5 +97,5 @@ def test_statistics_are_not_tried_for_ever(monkeypatch):
     tries = []
     monkeypatch.setattr(_shards, "_try_to_build", lambda *_arguments: tries.append(1))
     with pytest.raises(ClusterLostError, match=r"(?s)6 attempts.*memory_limit="):
-        _shards.build_cohort(None, None, None, None, None)
+        _shards.build_training_set(None, None, None, None, None)
     assert len(tries) == 6

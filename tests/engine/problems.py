@@ -14,7 +14,7 @@ from boostr._engine.statistics import (
     pseudo_individual,
     put_on_clock,
 )
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._engine.tree import GrowthParams, LeafProblem
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
 from boostr.basis import CalendarClock
@@ -60,18 +60,18 @@ class Problem:
         return replace(self, stats=stats)
 
     @property
-    def cohort(self):
-        return LocalCohort(self.stats, self.features, np.ones(len(self)))
+    def training_set(self):
+        return LocalTrainingSet(self.stats, self.features, np.ones(len(self)))
 
     def booster(self, members=None, n_threads=1, **params):
         members = self.everybody if members is None else members
         held_out = np.setdiff1d(self.everybody, members)
-        trainees = self.cohort.follow(self.leaf.solver, held_out, n_threads)
-        return Booster(trainees, self.features, self.leaf, boosting(**params), n_threads)
+        state = self.training_set.follow(self.leaf.solver, held_out, n_threads)
+        return Booster(state, self.features, self.leaf, boosting(**params), n_threads)
 
     def task(self, n_rounds=12, **params):
         return Task(
-            self.cohort,
+            self.training_set,
             self.leaf,
             boosting(**params),
             n_rounds,

@@ -28,7 +28,7 @@ def test_known_trees_leave_no_trace(problem, n_known):
         assert resumed.step(tree) is tree
     for _ in range(6 - n_known):
         resumed.step()
-    assert_array_equal(resumed.trainees.theta, whole.trainees.theta)
+    assert_array_equal(resumed.state.theta, whole.state.theta)
     assert resumed.total_loss == whole.total_loss
     for one, other in zip(resumed.trees, whole.trees, strict=True):
         for name in one.nodes._fields:

@@ -100,7 +100,7 @@ def test_a_model_trained_on_the_data_predicts_what_training_saw(problem):
     booster = problem.booster()
     trees = tuple(booster.step() for _ in range(5))
     ensemble = make_ensemble(problem, (Member(trees, 1.0),))
-    assert_allclose(ensemble.coefficients(problem.x), booster.trainees.theta, atol=1e-12)
+    assert_allclose(ensemble.coefficients(problem.x), booster.state.theta, atol=1e-12)
 
 
 def test_curves_live_on_the_clock_of_the_ensemble(problem):

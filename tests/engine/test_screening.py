@@ -24,7 +24,7 @@ from boostr._engine.screening import (
 )
 from boostr._engine.selection import Task, compare_runs, draw_folds, validate
 from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
-from boostr._engine.training_set import LocalCohort, add_shuffled
+from boostr._engine.training_set import LocalTrainingSet, add_shuffled
 from boostr._engine.tree import GrowthParams, LeafProblem
 from boostr._kernels.solve import SINGLE
 from boostr.basis import OperationalClock, SensorBasis
@@ -41,12 +41,14 @@ def bin_features(x, n_bins=8):
 
 def cohort_of(case):
     n = len(case.stats.linear)
-    return LocalCohort(case.stats, bin_features(np.zeros((n, 1))), np.ones(n))
+    return LocalTrainingSet(case.stats, bin_features(np.zeros((n, 1))), np.ones(n))
 
 
 def make_task(features, stats, problem, n_rounds=2, **params):
-    cohort = LocalCohort(stats, features, np.ones(len(stats.linear)))
-    return Task(cohort, problem, boosting(**params), n_rounds, 1, lambda *report: None)
+    training_set = LocalTrainingSet(stats, features, np.ones(len(stats.linear)))
+    return Task(
+        training_set, problem, boosting(**params), n_rounds, 1, lambda *report: None
+    )
 
 
 @pytest.fixture
@@ -140,7 +142,7 @@ def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
     prices = task.problem.groups.prices
     assert np.array_equal(again.problem.groups.prices, factors * prices)
     assert again.problem.penalty is task.problem.penalty
-    assert again.cohort is task.cohort
+    assert again.training_set is task.training_set
     assert again.params == task.params
 
 
@@ -151,7 +153,7 @@ def test_the_price_of_useless_sensors_is_raised_and_nothing_else(task):
 def test_what_has_no_price_stays(case, task, penalty, is_barred):
     # Without any event nothing is of use, not even the baseline.
     quiet = replace(case.stats, linear=np.zeros_like(case.stats.linear))
-    idle = make_task(task.cohort.features, quiet, case.problem(penalty))
+    idle = make_task(task.training_set.features, quiet, case.problem(penalty))
     found = screen(idle, GROWTH, draw_folds(20, 2, 1, 0))
     assert np.array_equal(found.price_factors > 1.0, is_barred)
 
@@ -166,11 +168,11 @@ def test_the_judgement_is_that_of_the_held_out_loss(case, task):
     # Where a rise stands out from its standard error; the steps are large anyway.
     folds = draw_folds(20, 2, 1, 0)
     found = screen(task, GROWTH, folds)
-    features = add_shuffled(task.cohort.features, task.params.seed)
+    features = add_shuffled(task.training_set.features, task.params.seed)
     trial = make_task(features, case.stats, task.problem)
     run = validate(trial, GROWTH, folds, "again")
     starts = task.problem.groups.starts
-    rise, error, _ = rise_without(task.cohort, starts, run.out_of_fold)
+    rise, error, _ = rise_without(task.training_set, starts, run.out_of_fold)
     expected = (rise > _USEFUL * error)[1:]
     assert np.array_equal(found.price_factors[1:] == 1.0, expected)
 
@@ -226,9 +228,9 @@ def test_two_runs_are_compared_by_their_held_out_losses(rng, task):
         validate(replace(task, n_rounds=n_rounds), GROWTH, folds, "run")
         for n_rounds in (1, 2)
     )
-    stats = task.cohort.stats
+    stats = task.training_set.stats
     above = losses_of(stats, one.out_of_fold) - losses_of(stats, other.out_of_fold)
-    rise, error = compare_runs(task.cohort, one, other)
+    rise, error = compare_runs(task.training_set, one, other)
     assert_allclose([rise, error], [above.sum(), np.sqrt(20) * above.std()], atol=1e-9)
 
 
@@ -264,7 +266,7 @@ def rate_task(rng, *effects):
 
 
 def judge(task):
-    doubtful = find_doubtful(task.cohort.layout)
+    doubtful = find_doubtful(task.training_set.layout)
     growth = GrowthParams(max_leaves=3, min_samples_leaf=20)
     return keep_features(task, growth, draw_folds(400, 4, 1, 0), doubtful).tolist()
 
@@ -278,11 +280,11 @@ def test_many_categories_without_an_effect_are_dropped_and_those_with_one_stay(s
 
 def test_of_two_features_that_tell_the_same_one_stays(rng):
     task = rate_task(rng, rng.normal(size=40), np.zeros(40))
-    features = task.cohort.features
+    features = task.training_set.features
     bins = features.bins.copy()
     bins[:, 2] = bins[:, 1]
-    cohort = replace(task.cohort, features=features.holding(bins))
-    assert len(judge(replace(task, cohort=cohort))) == 2
+    training_set = replace(task.training_set, features=features.holding(bins))
+    assert len(judge(replace(task, training_set=training_set))) == 2
 
 
 def test_dropped_features_have_no_say_among_shuffled_ones(rng):

@@ -139,7 +139,7 @@ def test_members_share_the_weight_of_their_run(problem):
 def test_a_run_of_one_term_becomes_a_run_of_all(problem):
     task = problem.task(6).restrict(1)
     run = validate(task, GROWTH, [np.array([0, 4], dtype=np.int32)], "run")
-    wide = run.widen(1, problem.cohort)
+    wide = run.widen(1, problem.training_set)
     assert_allclose(wide.out_of_fold[:, 1], run.out_of_fold[:, 0])
     assert_allclose(wide.out_of_fold[[0, 4], 0], 0.0)
     assert np.isnan(wide.out_of_fold[1]).all()
@@ -147,8 +147,8 @@ def test_a_run_of_one_term_becomes_a_run_of_all(problem):
 
 def test_a_task_of_one_term_is_the_problem_of_that_term(problem):
     task = problem.task().restrict(1)
-    assert_allclose(task.cohort.stats.linear[:, 0], problem.stats.linear[:, 1])
-    assert_allclose(task.cohort.stats.quadratic[:, 0], problem.stats.diagonal()[:, 1])
+    assert_allclose(task.training_set.stats.linear[:, 0], problem.stats.linear[:, 1])
+    assert_allclose(task.training_set.stats.quadratic[:, 0], problem.stats.diagonal()[:, 1])
     assert_allclose(task.problem.penalty, problem.leaf.penalty[1:2, 1:2])
 
 
@@ -156,8 +156,8 @@ def test_a_task_of_some_individuals_has_their_rows(problem):
     rows = np.array([4, 1, 30])
     task = problem.task().take(rows)
     assert len(task) == 3
-    assert_allclose(task.cohort.stats.linear, problem.stats.linear[rows])
-    assert np.array_equal(task.cohort.features.bins, problem.features.bins[rows])
+    assert_allclose(task.training_set.stats.linear, problem.stats.linear[rows])
+    assert np.array_equal(task.training_set.features.bins, problem.features.bins[rows])
 
 
 def test_growing_on_everybody_gives_the_trees_asked_for(problem):
@@ -190,24 +190,24 @@ def make_runs(problem, *max_leaves):
 
 
 def test_one_run_has_all_the_weight(problem):
-    assert weigh_runs(problem.cohort, make_runs(problem, 3)).tolist() == [1.0]
+    assert weigh_runs(problem.training_set, make_runs(problem, 3)).tolist() == [1.0]
 
 
 def test_weights_are_not_negative(problem):
-    weights = weigh_runs(problem.cohort, make_runs(problem, 2, 3, 8, 20))
+    weights = weigh_runs(problem.training_set, make_runs(problem, 2, 3, 8, 20))
     assert weights.min() >= 0.0
 
 
 def test_weights_sum_to_about_one(problem):
     assert_allclose(
-        weigh_runs(problem.cohort, make_runs(problem, 2, 3, 5)).sum(), 1, atol=0.4
+        weigh_runs(problem.training_set, make_runs(problem, 2, 3, 5)).sum(), 1, atol=0.4
     )
 
 
 def test_nonsense_gets_no_weight_from_stacking(problem):
     good, bad = make_runs(problem, 3, 3)
     bad.out_of_fold[:] = -10.0
-    weights = weigh_runs(problem.cohort, [good, bad])
+    weights = weigh_runs(problem.training_set, [good, bad])
     assert weights[1] < 0.01 < weights[0]
 
 
@@ -234,7 +234,7 @@ def test_runs_without_predictions_are_weighed_all_the_same(problem):
     runs = make_runs(problem, 2, 3)
     for run in runs:
         run.out_of_fold[:] = 0.0
-    assert_allclose(weigh_runs(problem.cohort, runs), [0.5, 0.5])
+    assert_allclose(weigh_runs(problem.training_set, runs), [0.5, 0.5])
 
 
 def test_stacking_solves_the_nonnegative_problem(rng):
@@ -256,6 +256,6 @@ def test_weights_look_only_at_those_held_out(problem):
         validate(problem.task(8), GrowthParams(max_leaves=n), [held_out], "run")
         for n in (2, 5)
     ]
-    before = weigh_runs(problem.cohort, runs)
+    before = weigh_runs(problem.training_set, runs)
     problem.stats.linear[1] *= 1e6  # never held out
-    assert_allclose(weigh_runs(problem.cohort, runs), before)
+    assert_allclose(weigh_runs(problem.training_set, runs), before)

@@ -7,7 +7,7 @@ from tests import oracles_forecasts
 
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import TrainingCurves, Shock
+from boostr._training.frailty import Shock, TrainingCurves
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import (
     Forecast,

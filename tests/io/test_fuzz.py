@@ -17,9 +17,7 @@ from boostr.exceptions import InvalidModelFileError
 
 SHARE = 1.0 if "BOOSTR_FUZZ" in os.environ else 0.1
 # Of either of two models.
-N_BYTES, N_DOCUMENTS, N_ARRAYS, N_TABLES = (
-    round(SHARE * n) for n in (3500, 800, 600, 200)
-)
+N_BYTES, N_DOCUMENTS, N_ARRAYS, N_TABLES = (round(SHARE * n) for n in (3500, 800, 600, 200))
 
 NASTY = [
     None,

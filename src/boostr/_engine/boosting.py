@@ -25,8 +25,8 @@ from boostr.exceptions import InvalidParameterError
 __all__ = [
     "Booster",
     "BoostingParams",
-    "LocalTrainees",
-    "Trainees",
+    "BoostingState",
+    "LocalBoostingState",
     "draw_individuals",
     "scatter",
 ]
@@ -35,7 +35,7 @@ _PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
 _N_CHUNKS = 64  # of individuals; fixed, so that sums over them have the same bits always
 
 
-class Trainees(HistogramSource, Protocol):
+class BoostingState(HistogramSource, Protocol):
     """All that a booster knows of individuals, whether they are here or elsewhere.
 
     Trees are trained on some of them; the coefficients of all are kept up to date, so that
@@ -59,7 +59,7 @@ class Trainees(HistogramSource, Protocol):
         ...
 
 
-class LocalTrainees:
+class LocalBoostingState:
     """Individuals whose bins and statistics lie in local arrays.
 
     Parameters
@@ -183,19 +183,19 @@ class BoostingParams:
 class Booster:
     """An ensemble in the making: one call of `step` adds one tree.
 
-    Trees are trained on trainees and split on ``columns`` (all features by default).
+    Trees are trained on state and split on ``columns`` (all features by default).
     """
 
     def __init__(
         self,
-        trainees: Trainees,
+        state: BoostingState,
         layout: FeatureLayout,
         problem: LeafProblem,
         params: BoostingParams,
         n_threads: int = 1,
         columns: IndexArray | None = None,
     ) -> None:
-        self.trainees = trainees
+        self.state = state
         self.trees: list[Tree] = []
         self.total_loss = 0.0  # of all individuals, trained on or not
         self.held_out_loss = 0.0
@@ -219,7 +219,7 @@ class Booster:
         else:
             tree = known
             self._check(tree)
-        self.total_loss, self.held_out_loss = self.trainees.add(tree)
+        self.total_loss, self.held_out_loss = self.state.add(tree)
         self.trees.append(tree)
         return tree
 
@@ -248,9 +248,9 @@ class Booster:
 
     def _grow(self, rows: int, columns: IndexArray, seed: int) -> Tree:
         is_mean = self._is_at_mean
-        self.trainees.start(1.0 if is_mean else self._params.subsample, rows)
+        self.state.start(1.0 if is_mean else self._params.subsample, rows)
         tree = grow_tree(
-            self.trainees,
+            self.state,
             self._problem,
             replace(self._growth, max_leaves=1) if is_mean else self._growth,
             self._layout.n_values,

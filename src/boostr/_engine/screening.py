@@ -26,7 +26,7 @@ from boostr._engine.selection import (
     validate,
 )
 from boostr._engine.statistics import SufficientStats
-from boostr._engine.training_set import Cohort, Rows, sum_up
+from boostr._engine.training_set import Rows, TrainingSet, sum_up
 from boostr._engine.tree import GrowthParams
 from boostr._typing import FloatArray, IndexArray
 
@@ -64,7 +64,7 @@ class Screening:
 
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
-    n_features = task.cohort.layout.n_features
+    n_features = task.training_set.layout.n_features
     trial, run = _try_shuffled(task, growth, folds)
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
@@ -85,7 +85,7 @@ def screen_features(
     But for the number of trees, a fold's held-out individuals have no say in its features,
     so that the held-out loss tells whether leaving out the others pays.
     """
-    n_features = task.cohort.layout.n_features
+    n_features = task.training_set.layout.n_features
     _, run = _try_shuffled(task, growth, folds)
     columns = []
     for member in run.members(1.0):
@@ -110,7 +110,7 @@ def keep_features(
     A feature of many categories can tell individuals apart by name, which looks good in
     training. It stays if the held-out loss is clearly lower with it than without it.
     """
-    kept = np.arange(task.cohort.layout.n_features, dtype=np.int32)
+    kept = np.arange(task.training_set.layout.n_features, dtype=np.int32)
     trial = replace(_hasten(task), features=kept)
     known = validate(trial, growth, folds, _JUDGEMENT)
     for feature in doubtful:
@@ -119,7 +119,7 @@ def keep_features(
             break
         trial = replace(trial, features=fewer)
         without = validate(trial, growth, folds, _JUDGEMENT)
-        rise, error = compare_runs(task.cohort, without, known)
+        rise, error = compare_runs(task.training_set, without, known)
         if rise <= _PAYS * error:
             known, kept = without, fewer
     return kept
@@ -133,14 +133,14 @@ def join(columns: Columns, n_features: int) -> IndexArray:
 
 
 def rise_without(
-    cohort: Cohort, starts: IndexArray, out_of_fold: Rows
+    training_set: TrainingSet, starts: IndexArray, out_of_fold: Rows
 ) -> tuple[FloatArray, FloatArray, int]:
     """Return how much the held-out loss rises without each group, and its standard error.
 
     The loss is summed over individuals, whose number is returned too; a group, from one of
     ``starts`` to the next, is left out of their out-of-fold coefficients.
     """
-    n, sums, squares = sum_up(cohort, partial(_sum_rises, starts), out_of_fold)
+    n, sums, squares = sum_up(training_set, partial(_sum_rises, starts), out_of_fold)
     variance = np.maximum(squares / n - (sums / n) ** 2, 0.0)
     return sums, np.sqrt(variance * n), int(n)
 
@@ -162,18 +162,18 @@ def _sum_rises(
 
 def _try_shuffled(
     task: Task, growth: GrowthParams, folds: Sequence[IndexArray]
-) -> tuple[Cohort, ValidatedRun]:
+) -> tuple[TrainingSet, ValidatedRun]:
     """Run once with shuffled copies of all features beside them, and return with whom."""
     features = task.features
     if features is not None:
-        n_features = task.cohort.layout.n_features
+        n_features = task.training_set.layout.n_features
         features = np.concatenate([features, features + n_features]).astype(np.int32)
     trial = replace(
         _hasten(task),
         features=features,
-        cohort=task.cohort.add_shuffled(task.params.seed),
+        training_set=task.training_set.add_shuffled(task.params.seed),
     )
-    return trial.cohort, validate(trial, growth, folds, "screening")
+    return trial.training_set, validate(trial, growth, folds, "screening")
 
 
 def _hasten(task: Task) -> Task:

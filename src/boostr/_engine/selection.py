@@ -14,7 +14,7 @@ import scipy
 from boostr._engine.boosting import Booster, BoostingParams
 from boostr._engine.ensemble import Member
 from boostr._engine.statistics import SufficientStats
-from boostr._engine.training_set import Cohort, Rows, sum_up
+from boostr._engine.training_set import Rows, TrainingSet, sum_up
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
 from boostr._typing import FloatArray, IndexArray
 
@@ -67,7 +67,7 @@ _ROUNDING = 1e-12  # of mean squares, below which a variance is none
 class Task:
     """All that boosting needs besides the shape of the trees."""
 
-    cohort: Cohort
+    training_set: TrainingSet
     problem: LeafProblem
     params: BoostingParams
     n_rounds: int
@@ -78,15 +78,15 @@ class Task:
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
 
     def __len__(self) -> int:
-        return len(self.cohort)
+        return len(self.training_set)
 
     def booster(
         self, growth: GrowthParams, held_out: IndexArray, seed: int, n_threads: int
     ) -> Booster:
         """Return a new booster that holds some out; its seed is the fold's number."""
         return Booster(
-            self.cohort.follow(self.problem.solver, held_out, n_threads),
-            self.cohort.layout,
+            self.training_set.follow(self.problem.solver, held_out, n_threads),
+            self.training_set.layout,
             self.problem,
             replace(self.params, growth=growth, seed=self.params.seed + seed),
             n_threads,
@@ -96,18 +96,18 @@ class Task:
     @property
     def n_features(self) -> int:
         """Number of features that were not dropped."""
-        n_all = self.cohort.layout.n_features
+        n_all = self.training_set.layout.n_features
         return n_all if self.features is None else len(self.features)
 
     def take(self, positions: IndexArray) -> Task:
         """Return the same task for some of the individuals, here."""
-        return replace(self, cohort=self.cohort.take(positions))
+        return replace(self, training_set=self.training_set.take(positions))
 
     def restrict(self, term: int) -> Task:
         """Return the same task with one term alone."""
         penalty = self.problem.penalty[[term]][:, [term]]
         problem = replace(self.problem, penalty=penalty)
-        return replace(self, cohort=self.cohort.restrict(term), problem=problem)
+        return replace(self, training_set=self.training_set.restrict(term), problem=problem)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,13 +127,13 @@ class ValidatedRun:
         """Number of trees that every fold keeps."""
         return len(self.trees[0])
 
-    def widen(self, term: int, cohort: Cohort) -> ValidatedRun:
+    def widen(self, term: int, training_set: TrainingSet) -> ValidatedRun:
         """Return the run of one term as a run of all terms of the individuals."""
-        n_terms = cohort.n_terms
+        n_terms = training_set.n_terms
         trees = tuple(
             tuple(tree.widened(term, n_terms) for tree in fold) for fold in self.trees
         )
-        out_of_fold = cohort.map(partial(_widen, term, n_terms), self.out_of_fold)
+        out_of_fold = training_set.map(partial(_widen, term, n_terms), self.out_of_fold)
         return replace(self, trees=trees, out_of_fold=out_of_fold, term=term)
 
     def members(self, weight: float) -> list[Member]:
@@ -173,7 +173,7 @@ def _letting_go(boosters: Sequence[Booster]) -> Iterator[None]:
         yield
     finally:
         for booster in boosters:
-            booster.trainees.forget()
+            booster.state.forget()
 
 
 def validate(
@@ -184,7 +184,7 @@ def validate(
     All folds keep the same number of trees, the one with the lowest total loss: one curve
     over everybody is steadier than a curve per fold.
     """
-    n_beside = task.cohort.count_beside(task.problem, len(folds), task.n_threads)
+    n_beside = task.training_set.count_beside(task.problem, len(folds), task.n_threads)
     n_threads = max(1, task.n_threads // n_beside)
     boosters = [
         task.booster(growth, held_out, seed, n_threads)
@@ -200,10 +200,10 @@ def validate(
             if curve[-1] < best:
                 best, n_kept = curve[-1], len(curve)
                 for booster in boosters:
-                    booster.trainees.keep()
+                    booster.state.keep()
             task.report(label, len(curve), curve[-1])
     trees = tuple(tuple(booster.trees[:n_kept]) for booster in boosters)
-    out_of_fold = task.cohort.gather_held_out(boosters, folds, n_kept)
+    out_of_fold = task.training_set.gather_held_out(boosters, folds, n_kept)
     return ValidatedRun(
         label, growth, trees, np.array(curve), out_of_fold, columns=task.columns
     )
@@ -235,7 +235,7 @@ def _widen(
     return wide
 
 
-def weigh_runs(cohort: Cohort, runs: Sequence[ValidatedRun]) -> FloatArray:
+def weigh_runs(training_set: TrainingSet, runs: Sequence[ValidatedRun]) -> FloatArray:
     """Weigh runs by their out-of-fold predictions.
 
     The mean of two answers: non-negative least squares on the predictions (stacking), which
@@ -246,7 +246,7 @@ def weigh_runs(cohort: Cohort, runs: Sequence[ValidatedRun]) -> FloatArray:
     if len(runs) == 1:
         return np.ones(1)
     quadratic, linear, *losses = sum_up(
-        cohort, _sum_predictions, *(run.out_of_fold for run in runs)
+        training_set, _sum_predictions, *(run.out_of_fold for run in runs)
     )
     stacked = _solve_nonnegative(quadratic, linear)
     by_distance = _weigh_by_distance(*losses)
@@ -256,14 +256,14 @@ def weigh_runs(cohort: Cohort, runs: Sequence[ValidatedRun]) -> FloatArray:
 
 
 def compare_runs(
-    cohort: Cohort, run: ValidatedRun, other: ValidatedRun
+    training_set: TrainingSet, run: ValidatedRun, other: ValidatedRun
 ) -> tuple[float, float]:
     """Return how far the held-out loss of a run is above another's, and its standard error.
 
     The loss is summed over individuals.
     """
     _, _, _, n, sums, products = sum_up(
-        cohort, _sum_predictions, other.out_of_fold, run.out_of_fold
+        training_set, _sum_predictions, other.out_of_fold, run.out_of_fold
     )
     variance = max(products[1, 1] / n - (sums[1] / n) ** 2, 0.0)
     return float(sums[1]), float(np.sqrt(variance * n))

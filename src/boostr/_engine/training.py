@@ -170,7 +170,7 @@ def train(
             run.members(weight) if validation.average_folds else [refit(task, run, weight)]
         )
     ]
-    out_of_fold = task.cohort.map(
+    out_of_fold = task.training_set.map(
         partial(_mix, weights), *(run.out_of_fold for run in runs)
     )
     return Trained(tuple(members), tuple(runs), weights, out_of_fold)
@@ -182,7 +182,7 @@ def _weigh(
     """Return the weights of all runs, 0 for those that are left out."""
     is_chosen = _are_chosen(runs, judge)
     chosen = [run for run, is_in in zip(runs, is_chosen, strict=True) if is_in]
-    found = weigh_runs(task.cohort, chosen)
+    found = weigh_runs(task.training_set, chosen)
     weights = np.zeros(len(runs))
     weights[is_chosen] = np.where(found < _LEAST_WEIGHT, 0.0, found)
     return np.asarray(weights / weights.sum())
@@ -238,7 +238,7 @@ def _drop_categories(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
 ) -> Task:
     """Drop features of many categories that do not pay, judged on a part of large data."""
-    doubtful = find_doubtful(task.cohort.layout)
+    doubtful = find_doubtful(task.training_set.layout)
     if not len(doubtful):
         return task
     trial = task if term is None else task.restrict(term)
@@ -271,7 +271,7 @@ def _validate_shapes(
         return runs
     losses = [float(run.curve.min()) for run in runs]
     best = int(np.argmin(losses))
-    runs = [run.widen(term, task.cohort) for run in runs]
+    runs = [run.widen(term, task.training_set) for run in runs]
     wide = validate(task, growths[best], folds, f"{labels[best]}, all terms")
     runs.append(wide)
     if wide.curve.min() < losses[best]:
@@ -349,13 +349,13 @@ def refit(task: Task, run: ValidatedRun, weight: float) -> Member:
     """Grow one model on everybody with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
     if run.columns is not None:
-        n_features = task.cohort.layout.n_features
+        n_features = task.training_set.layout.n_features
         task = replace(task, columns=(join(run.columns, n_features),))
     if run.term is None:
         trees, _ = grow(task, run.growth, run.n_rounds, label)
         return Member(trees, weight)
     trees, _ = grow(task.restrict(run.term), run.growth, run.n_rounds, label)
-    n_terms = task.cohort.n_terms
+    n_terms = task.training_set.n_terms
     return Member(tuple(tree.widened(run.term, n_terms) for tree in trees), weight)
 
 

@@ -9,16 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures, FeatureLayout
-from boostr._engine.boosting import Booster, LocalTrainees, Trainees, scatter
+from boostr._engine.boosting import Booster, BoostingState, LocalBoostingState, scatter
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.tree import LeafProblem
 from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
-    "Cohort",
-    "LocalCohort",
+    "LocalTrainingSet",
     "Rows",
+    "TrainingSet",
     "add_shuffled",
     "average_held_out",
     "mark_individuals",
@@ -31,7 +31,7 @@ _MANY = 30_000  # individuals from which one tree keeps all threads busy
 Rows = Any
 
 
-class Cohort(Protocol):
+class TrainingSet(Protocol):
     """Statistics and bins of all individuals, here or on many machines.
 
     What is kept for individuals never leaves the place where they are; functions are sent
@@ -55,8 +55,8 @@ class Cohort(Protocol):
 
     def __len__(self) -> int: ...
 
-    def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> Trainees:
-        """Return everybody as trainees of a new model; some are held out."""
+    def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> BoostingState:
+        """Return the state of a new model; some individuals are held out."""
         ...
 
     def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
@@ -68,7 +68,7 @@ class Cohort(Protocol):
     ) -> Rows:
         """Return everybody's mean coefficients over the models that held them out.
 
-        Those of the first ``n_kept`` trees, which were the last ones when trainees were
+        Those of the first ``n_kept`` trees, which were the last ones when state were
         asked to keep theirs; NaN for whoever was never held out.
         """
         ...
@@ -81,15 +81,15 @@ class Cohort(Protocol):
         """Return what a function makes of every part of the individuals, in order."""
         ...
 
-    def take(self, positions: IndexArray) -> LocalCohort:
+    def take(self, positions: IndexArray) -> LocalTrainingSet:
         """Bring some individuals here."""
         ...
 
-    def restrict(self, term: int) -> Cohort:
+    def restrict(self, term: int) -> TrainingSet:
         """Return the same individuals with one term alone."""
         ...
 
-    def add_shuffled(self, seed: int) -> Cohort:
+    def add_shuffled(self, seed: int) -> TrainingSet:
         """Return them with a shuffled copy of every feature beside it."""
         ...
 
@@ -99,7 +99,7 @@ class Cohort(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LocalCohort:
+class LocalTrainingSet:
     """Individuals whose statistics and bins lie in local arrays."""
 
     stats: SufficientStats
@@ -119,9 +119,11 @@ class LocalCohort:
         """Number of coefficients of an individual."""
         return self.stats.n_terms
 
-    def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> LocalTrainees:
-        """Return everybody as trainees of a new model."""
-        return LocalTrainees(self.stats, self.features, solver, held_out, n_threads)
+    def follow(
+        self, solver: int, held_out: IndexArray, n_threads: int
+    ) -> LocalBoostingState:
+        """Return the state of a new model."""
+        return LocalBoostingState(self.stats, self.features, solver, held_out, n_threads)
 
     def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
         """Return one, unless a tree takes long though there are few individuals."""
@@ -134,8 +136,8 @@ class LocalCohort:
         """Return everybody's mean coefficients over the models that held them out."""
         kept = []
         for booster in boosters:
-            trainees: Any = booster.trainees
-            kept.append(trainees.kept)
+            state: Any = booster.state
+            kept.append(state.kept)
         return average_held_out(self.stats.linear.shape, kept, folds)
 
     def map(self, function: Callable[..., FloatArray], *rows: FloatArray) -> FloatArray:
@@ -146,19 +148,19 @@ class LocalCohort:
         """Return what a function makes of all individuals."""
         return [function(self.stats, *rows)]
 
-    def take(self, positions: IndexArray) -> LocalCohort:
+    def take(self, positions: IndexArray) -> LocalTrainingSet:
         """Return some of the individuals."""
-        return LocalCohort(
+        return LocalTrainingSet(
             SufficientStats(self.stats.linear[positions], self.stats.quadratic[positions]),
             self.features.holding(self.features.bins[positions]),
             self.weights[positions],
         )
 
-    def restrict(self, term: int) -> LocalCohort:
+    def restrict(self, term: int) -> LocalTrainingSet:
         """Return the same individuals with one term alone."""
         return replace(self, stats=self.stats.restrict(term))
 
-    def add_shuffled(self, seed: int) -> LocalCohort:
+    def add_shuffled(self, seed: int) -> LocalTrainingSet:
         """Return them with a shuffled copy of every feature beside it."""
         return replace(self, features=add_shuffled(self.features, seed))
 
@@ -168,10 +170,10 @@ class LocalCohort:
 
 
 def sum_up(
-    cohort: Cohort, function: Callable[..., tuple[FloatArray, ...]], *rows: Rows
+    training_set: TrainingSet, function: Callable[..., tuple[FloatArray, ...]], *rows: Rows
 ) -> tuple[FloatArray, ...]:
     """Sum what a function makes of all parts of the individuals, in their order."""
-    parts = cohort.each(function, *rows)
+    parts = training_set.each(function, *rows)
     return tuple(np.asarray(sum(same)) for same in zip(*parts, strict=True))
 
 

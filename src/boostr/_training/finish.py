@@ -11,7 +11,7 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
-from boostr._engine.training_set import Cohort
+from boostr._engine.training_set import TrainingSet
 from boostr._frailty.law import Ahead, fit_law
 from boostr._training.features import FeatureEncoder
 from boostr._training.fitted import Fitted
@@ -49,7 +49,7 @@ class Grown:
 
     plan: Plan
     mapper: BinMapper
-    training_set: Cohort
+    training_set: TrainingSet
     trained: Trained
 
 

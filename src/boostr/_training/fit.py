@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._frailty.weighted_exposure import ExposedWindows
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
@@ -47,11 +47,11 @@ def fit_model(
         layout = None if sensors is None else SensorLayout.learn(sensors)
         data = check_data(table, encoder, y, sensors, sample_weight)
         prepared = prepare(settings, data, n_threads, progress, exposure)
-        plan, sample = prepared.plan, prepared.few
+        plan, sample = prepared.plan, prepared.sample
         progress.announce("bins")
         mapper = find_bins(data.features, settings.max_bins, encoder)
         binned = mapper.transform(data.features, n_threads)
-        training_set = LocalCohort(prepared.stats, binned, data.weights)
+        training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, checkpoint)
         judge = TermJudge.of(settings, sample, mapper, n_threads)

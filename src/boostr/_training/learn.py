@@ -12,7 +12,7 @@ from typing import Any
 from boostr._engine.binning import BinMapper
 from boostr._engine.selection import Round, Task, TreeLog
 from boostr._engine.training import JudgesTerms, Trained, train
-from boostr._engine.training_set import Cohort
+from boostr._engine.training_set import TrainingSet
 from boostr._engine.tree import LeafProblem
 from boostr._training.features import FeatureEncoder
 from boostr._training.fitted import Fitted
@@ -107,11 +107,11 @@ def _fingerprint(settings: Settings, task: Task, earlier: EarlierTrees) -> dict[
     """Return the parts that identify a training, by the names used in messages."""
     names = sorted({field.name for field in fields(settings)} - _SILENT)
     parts = {name: _digest_param(getattr(settings, name)) for name in names}
-    cohort = task.cohort
-    layout = cohort.layout
-    parts["data"] = digest(cohort.mark(), layout.n_values, layout.is_categorical)
+    training_set = task.training_set
+    layout = training_set.layout
+    parts["data"] = digest(training_set.mark(), layout.n_values, layout.is_categorical)
     trees = [tree for same_round in earlier.rounds for tree in same_round]
-    packed = PackedTrees.from_trees(trees, cohort.n_terms) if trees else None
+    packed = PackedTrees.from_trees(trees, training_set.n_terms) if trees else None
     parts["earlier trees"] = digest(packed)
     # Other versions may ask for other trees, or for the same ones in another order.
     parts["version of boostr"] = own_version()
@@ -139,14 +139,14 @@ def learn_trees(
     settings: Settings,
     plan: Plan,
     problem: LeafProblem,
-    cohort: Cohort,
+    training_set: TrainingSet,
     options: RunOptions,
     earlier: EarlierTrees | None = None,
     judge: JudgesTerms | None = None,
 ) -> Trained:
     """Choose shapes and numbers of trees by validation, and grow them."""
     task = Task(
-        cohort,
+        training_set,
         problem,
         settings.boosting(),
         settings.n_estimators,

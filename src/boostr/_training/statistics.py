@@ -13,7 +13,7 @@ from boostr._engine.tree import LeafProblem
 from boostr._frailty.weighted_exposure import ExposedWindows, multiply_exposure
 from boostr._training.inputs import TrainingData, find_step
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
-from boostr._training.summary import Extent
+from boostr._training.summary import DataSummary
 from boostr._typing import FloatArray
 from boostr.basis import (
     CalendarClock,
@@ -33,10 +33,10 @@ from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidEventsError
 
 __all__ = [
-    "EVENTS",
-    "FEW",
-    "POOL",
-    "VALUES",
+    "MOST_EVENTS",
+    "MOST_VALUES",
+    "N_CLOCK_SAMPLE",
+    "N_SAMPLE",
     "Plan",
     "Prepared",
     "compute_statistics",
@@ -64,19 +64,23 @@ class _Course:
         return 0.5 * (self.edges[1:] + self.edges[:-1])
 
 
-def leave_to_sensors(clock: Clock, pool: TrainingData, few: TrainingData) -> Clock:
+def leave_to_sensors(
+    clock: Clock, clock_sample: TrainingData, sample: TrainingData
+) -> Clock:
     """Return a clock without the changes that shared sensors explain.
 
     With such sensors it is a power law of time (exponent by Poisson regression): a clock
     that follows all events would absorb a season, and forecasts would miss the next one.
     """
-    course = _find_course(few)
+    course = _find_course(sample)
     if course is None or not isinstance(clock, OperationalClock):
         return clock
-    exponent = _fit_exponent(course, pool, clock.origin)
+    exponent = _fit_exponent(course, clock_sample, clock.origin)
     if exponent is None:
         return clock
-    return OperationalClock.power_law(pool.events, pool.weights, clock.origin, exponent)
+    return OperationalClock.power_law(
+        clock_sample.events, clock_sample.weights, clock.origin, exponent
+    )
 
 
 def _find_course(data: TrainingData) -> _Course | None:
@@ -144,10 +148,10 @@ def _regress(columns: FloatArray, counts: FloatArray, exposure: FloatArray) -> F
     return coefficients
 
 
-POOL = 200_000  # individuals that the clock is read from
-EVENTS = 20_000_000  # that they have, at most
-FEW = 20_000  # individuals that all else is read from, if they have sensors
-VALUES = 15_000_000  # times and values of sensors that they have, at most
+N_CLOCK_SAMPLE = 200_000  # individuals that the clock is read from
+MOST_EVENTS = 20_000_000  # that they have, at most
+N_SAMPLE = 20_000  # individuals that all else is read from, if they have sensors
+MOST_VALUES = 15_000_000  # times and values of sensors that they have, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,78 +217,83 @@ class Prepared:
     plan: Plan
     stats: SufficientStats
     problem: LeafProblem
-    pool: TrainingData  # those that the clock was read from
-    few: TrainingData  # those that all else was read from
+    clock_sample: TrainingData  # for the clock
+    sample: TrainingData  # for everything else
 
 
 def compute_statistics(
     settings: Settings, data: TrainingData, exposure: ExposedWindows | None = None
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
-    pool = data.every(find_step(len(data), POOL, len(data.events.times), EVENTS))
-    few = pool
+    clock_sample = data.every(
+        find_step(len(data), N_CLOCK_SAMPLE, len(data.events.times), MOST_EVENTS)
+    )
+    sample = clock_sample
     if data.sensors is not None:
         n_values = data.sensors.values.size + data.sensors.times.size
-        few = data.every(find_step(len(data), FEW, n_values, VALUES))
-    wants_ranges = len(few) < len(data)
-    extent = Extent.of(
+        sample = data.every(find_step(len(data), N_SAMPLE, n_values, MOST_VALUES))
+    wants_ranges = len(sample) < len(data)
+    summary = DataSummary.of(
         data.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
     )
-    extent.check(settings.clock)
-    plan = plan_statistics(settings, pool, few, extent)
+    summary.check(settings.clock)
+    plan = plan_statistics(settings, clock_sample, sample, summary)
     stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
-    return Prepared(plan, stats, problem, pool, few)
+    return Prepared(plan, stats, problem, clock_sample, sample)
 
 
 def plan_statistics(
-    settings: Settings, pool: TrainingData, few: TrainingData, extent: Extent
+    settings: Settings,
+    clock_sample: TrainingData,
+    sample: TrainingData,
+    summary: DataSummary,
 ) -> Plan:
     """Fit the clock and place the functions on subsamples.
 
-    ``pool`` (at most `POOL`) needs events and weights only, ``few`` (at most `FEW` with
-    sensors) also sensors; ``extent`` summarizes all individuals.
+    ``clock_sample`` needs events and weights only, ``sample`` also sensors; ``summary``
+    is that of all individuals.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # statistics are checked later
-        pooled = OperationalClock.from_events(pool.events, pool.weights)
+        pooled = OperationalClock.from_events(clock_sample.events, clock_sample.weights)
         has_events = isinstance(pooled, OperationalClock)
-        calendar = CalendarClock(origin=extent.start)
+        calendar = CalendarClock(origin=summary.start)
         clock = calendar if settings.clock == "calendar" else pooled
         if isinstance(clock, OperationalClock):
-            clock = leave_to_sensors(clock, pool, few)
-        clocked = put_on_clock(few.events, clock, few.sensors, extent.stop)
-        late = bool(clock.read(np.array([extent.last_start]))[0] > 0.0)
+            clock = leave_to_sensors(clock, clock_sample, sample)
+        clocked = put_on_clock(sample.events, clock, sample.sensors, summary.stop)
+        late = bool(clock.read(np.array([summary.last_start]))[0] > 0.0)
         clocked = replace(clocked, has_late_starts=late)
-        place = _place_times if few.sensors is None else _place_sensors
-        basis = place(settings, clocked, few, extent)
+        place = _place_times if sample.sensors is None else _place_sensors
+        basis = place(settings, clocked, sample, summary)
     return Plan(
         clock,
         pooled if has_events else CalendarClock(speed=0.0),
-        extent.stop,
+        summary.stop,
         basis,
         settings.loss,
         settings.gamma2,
         settings.sensor_penalty,
-        extent.fingerprint,
-        _average_exposure(pool),
+        summary.fingerprint,
+        _average_exposure(clock_sample),
     )
 
 
 def _place_times(
-    settings: Settings, clocked: ClockedEvents, few: TrainingData, extent: Extent
+    settings: Settings, clocked: ClockedEvents, sample: TrainingData, summary: DataSummary
 ) -> FittedBasis:
     return resolve_basis(settings.leaf).place(clocked, settings.loss)
 
 
 def _place_sensors(
-    settings: Settings, clocked: ClockedEvents, few: TrainingData, extent: Extent
+    settings: Settings, clocked: ClockedEvents, sample: TrainingData, summary: DataSummary
 ) -> FittedSensorBasis:
     baseline = resolve_baseline(settings.baseline)
     family = SensorBasis(settings.n_knots, settings.spline_order, baseline)
-    weights = few.uneven_weights
-    if few.events.exposure is not None:
-        weights = few.weights * _mean_exposures(few.events, few.events.exposure)
-    return family.place(clocked, settings.loss, weights, extent.ranges)
+    weights = sample.uneven_weights
+    if sample.events.exposure is not None:
+        weights = sample.weights * _mean_exposures(sample.events, sample.events.exposure)
+    return family.place(clocked, settings.loss, weights, summary.ranges)
 
 
 def _average_exposure(data: TrainingData) -> float:

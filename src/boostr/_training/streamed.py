@@ -24,16 +24,16 @@ from boostr._training.inputs import (
 from boostr._training.run import Progress
 from boostr._training.settings import Settings
 from boostr._training.statistics import (
-    EVENTS,
-    FEW,
-    POOL,
-    VALUES,
+    MOST_EVENTS,
+    MOST_VALUES,
+    N_CLOCK_SAMPLE,
+    N_SAMPLE,
     Plan,
     Prepared,
     compute_statistics,
     plan_statistics,
 )
-from boostr._training.summary import Extent
+from boostr._training.summary import DataSummary
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, ScannedEvents, ScannedTrajectories, Trajectories
 from boostr.data.features import check_one_row_each
@@ -159,13 +159,15 @@ def prepare(
     progress.announce("statistics")
     if isinstance(data, TrainingData):
         return compute_statistics(settings, data, exposure)
-    extent, pool, few = _survey(data, _show(data, "survey", n_threads, progress))
-    extent.check(settings.clock)
-    plan = plan_statistics(settings, pool, few, extent)
+    summary, clock_sample, sample = _survey(
+        data, _show(data, "survey", n_threads, progress)
+    )
+    summary.check(settings.clock)
+    plan = plan_statistics(settings, clock_sample, sample, summary)
     parts = _show(data, "statistics", n_threads, progress)
     stats = _stream_statistics(plan, data.weights, parts, n_threads)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
-    return Prepared(plan, stats, problem, pool, few)
+    return Prepared(plan, stats, problem, clock_sample, sample)
 
 
 def _show(
@@ -180,23 +182,26 @@ def _show(
 
 def _survey(
     data: ScannedData, parts: Iterator[Part]
-) -> tuple[Extent, TrainingData, TrainingData]:
+) -> tuple[DataSummary, TrainingData, TrainingData]:
     """Return the summary of all individuals and the two subsamples."""
     n = len(data.weights)
-    pool, few = _Sample(n, POOL, EVENTS), _Sample(n, FEW, VALUES)
-    extents = []
+    clock_sample, sample = (
+        _Sample(n, N_CLOCK_SAMPLE, MOST_EVENTS),
+        _Sample(n, N_SAMPLE, MOST_VALUES),
+    )
+    summaries_of_parts = []
     for part in parts:
         first, events, sensors = part
         weights = data.weights[first : first + len(events)]
-        extents.append(Extent.of(events, weights, sensors))
-        pool.add((first, events, None), len(events.times))
+        summaries_of_parts.append(DataSummary.of(events, weights, sensors))
+        clock_sample.add((first, events, None), len(events.times))
         if sensors is not None:
-            few.add(part, sensors.values.size + sensors.times.size)
-    extent = extents[0]
-    for other in extents[1:]:
-        extent = extent.join(other)
-    pooled = pool.take(data)
-    return extent, pooled, pooled if data.sensors is None else few.take(data)
+            sample.add(part, sensors.values.size + sensors.times.size)
+    summary = summaries_of_parts[0]
+    for other in summaries_of_parts[1:]:
+        summary = summary.join(other)
+    pooled = clock_sample.take(data)
+    return summary, pooled, pooled if data.sensors is None else sample.take(data)
 
 
 def _stream_statistics(

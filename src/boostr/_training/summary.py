@@ -22,13 +22,13 @@ from boostr.exceptions import (
     InvalidSensorsError,
 )
 
-__all__ = ["Extent", "Leverage", "Magnitudes"]
+__all__ = ["DataSummary", "Leverage", "Magnitudes"]
 
 _MOST_NAMED = 3  # individuals that may outweigh all others together
 _MOST_SHARE = 0.1  # of all individuals that these may be, if they are several
 _TIMES_ALL = 2.0  # by how much they must raise the average
 _TIMES_NEXT = 30.0  # how many times as much as the next one they must have, each
-_TIMES_NEXT_OF_FEW = 1000.0  # the same over the number of individuals, if these are few
+_TIMES_NEXT_OF_FEW = 1000.0  # the same over the number of individuals, if these are sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ class Leverage:
                 return
 
     def _rates(self, n_first: int) -> tuple[float, float]:
-        """Return the rate of all but the first few, and of all."""
+        """Return the rate of all but the first sample, and of all."""
         amount = self.amount + float(self.amounts[n_first:].sum())
         time = self.time + float(self.times[n_first:].sum())
         own, own_time = self.amounts[:n_first].sum(), self.times[:n_first].sum()
@@ -241,7 +241,7 @@ Ranges = tuple[FloatArray, FloatArray]  # (n_sensors,) each, NaN for one that is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Extent:
+class DataSummary:
     """Counts, first and last times, and sensor ranges; `join` combines two groups."""
 
     n: int
@@ -265,7 +265,7 @@ class Extent:
         features: FloatArray | None = None,
         *,
         wants_ranges: bool = True,
-    ) -> Extent:
+    ) -> DataSummary:
         """Return the summary of some individuals, with sensor ranges if wanted.
 
         Features tell individuals without ids apart.
@@ -288,7 +288,7 @@ class Extent:
             ranges,
         )
 
-    def join(self, other: Extent) -> Extent:
+    def join(self, other: DataSummary) -> DataSummary:
         """Return the summary of both groups of individuals."""
         ranges = self.ranges
         if ranges is not None and other.ranges is not None:
@@ -296,7 +296,7 @@ class Extent:
                 np.fmin(ranges[0], other.ranges[0]),
                 np.fmax(ranges[1], other.ranges[1]),
             )
-        return Extent(
+        return DataSummary(
             self.n + other.n,
             self.n_events + other.n_events,
             min(self.start, other.start),

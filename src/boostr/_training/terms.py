@@ -15,7 +15,7 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble
 from boostr._engine.selection import Task, ValidatedRun
 from boostr._engine.training import refit
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._frailty.law import FrailtyLaw
 from boostr._training.fold_curves import TreeModel
 from boostr._training.frailty import TrainingCurves, some_of
@@ -24,7 +24,7 @@ from boostr._training.level import fit_link
 from boostr._training.rolling import cut_back, find_lead, forecast_ahead
 from boostr._training.settings import Settings
 from boostr._training.statistics import Plan, plan_statistics
-from boostr._training.summary import Extent
+from boostr._training.summary import DataSummary
 
 __all__ = ["TermJudge"]
 
@@ -75,7 +75,7 @@ class TermJudge:
     ) -> float:
         """Return the log-likelihood of the lead after a date, as forecast at it."""
         plan = plan_statistics(
-            self.settings, known, known, Extent.of(known.events, known.weights)
+            self.settings, known, known, DataSummary.of(known.events, known.weights)
         )
         ensemble = self._grow(plan, known, run)
         theta = ensemble.coefficients(known.features, self.n_threads)
@@ -91,7 +91,7 @@ class TermJudge:
         stats = plan.compute(known.events, None, known.uneven_weights)
         binned = self.mapper.transform(known.features, self.n_threads)
         task = Task(
-            LocalCohort(stats, binned, known.weights),
+            LocalTrainingSet(stats, binned, known.weights),
             plan.state_problem(lambda summand: summand(stats, known.weights)),
             replace(self.settings, random_state=0).boosting(),
             self.settings.n_estimators,

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper
-from boostr._engine.training_set import Cohort, LocalCohort, sum_up
+from boostr._engine.training_set import LocalTrainingSet, TrainingSet, sum_up
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import spread_rows
@@ -29,7 +29,7 @@ from boostr.dask._cluster import compile_once, find_client, watch_workers
 from boostr.dask._partition import Together, bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._predict import LazyPredictor
-from boostr.dask._shards import Recipe, build_cohort
+from boostr.dask._shards import Recipe, build_training_set
 from boostr.dask._survey import Survey, survey
 from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.estimators import BoostR
@@ -235,17 +235,21 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             data = bring_together(client, roles, sources)
             progress.announce("survey")
             found = self._survey(client, model, data)
-            found.extent.check(model.clock)
-            plan = plan_statistics(settings, found.pool, found.few, found.extent)
+            found.summary.check(model.clock)
+            plan = plan_statistics(
+                settings, found.clock_sample, found.sample, found.summary
+            )
             mapper = self._find_bins(found, model)
             progress.announce("statistics")
-            cohort = self._build_cohort(client, data, found, plan, mapper)
+            training_set = self._build_training_set(client, data, found, plan, mapper)
             del data  # the cluster need not keep rows any longer
-            problem = plan.state_problem(partial(_sum_over, cohort))
+            problem = plan.state_problem(partial(_sum_over, training_set))
             options = RunOptions(n_threads, progress.report, checkpoint)
-            judge = TermJudge.of(settings, found.few, mapper, n_threads)
-            trained = learn_trees(settings, plan, problem, cohort, options, judge=judge)
-            grown = Grown(plan, mapper, cohort, trained)
+            judge = TermJudge.of(settings, found.sample, mapper, n_threads)
+            trained = learn_trees(
+                settings, plan, problem, training_set, options, judge=judge
+            )
+            grown = Grown(plan, mapper, training_set, trained)
             model.fitted_ = _finish(settings, found, grown)
         self.model_, self.roles_ = model, roles
         return self
@@ -298,36 +302,43 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             found.summaries, model.max_bins, encoder.is_categorical, encoder.n_categories
         )
 
-    def _build_cohort(
+    def _build_training_set(
         self, client: Client, data: Together, found: Survey, plan: Plan, mapper: BinMapper
-    ) -> Cohort:
+    ) -> TrainingSet:
         """Compute statistics and bins on the workers; move small data to local memory."""
         recipe = Recipe(plan, found.encoder, mapper, found.categories)
-        cohort = build_cohort(client, data.context, data.tasks, data.heads, recipe)
-        if len(cohort) >= self.local_below:
-            return cohort
-        return cohort.take(np.arange(len(cohort), dtype=np.int32))
+        training_set = build_training_set(
+            client, data.context, data.tasks, data.heads, recipe
+        )
+        if len(training_set) >= self.local_below:
+            return training_set
+        return training_set.take(np.arange(len(training_set), dtype=np.int32))
 
 
-def _sum_over(cohort: Cohort, summand: Any) -> tuple[FloatArray, ...]:
-    return sum_up(cohort, summand, cohort.weights)
+def _sum_over(training_set: TrainingSet, summand: Any) -> tuple[FloatArray, ...]:
+    return sum_up(training_set, summand, training_set.weights)
 
 
 def _finish(settings: Settings, found: Survey, grown: Grown) -> Fitted:
     """Fit frailties and the forecast law from out-of-fold predictions."""
     theta = all_theta = None
-    cohort, rows = grown.training_set, grown.trained.out_of_fold
+    training_set, rows = grown.training_set, grown.trained.out_of_fold
     if rows is not None:
-        theta = _collect(cohort, rows, found.few_step)
-        if found.is_used is not None and len(cohort) * cohort.n_terms <= _MOST_KEPT:
-            all_theta = spread_rows(_collect(cohort, rows), found.is_used)
-    sensors = found.few.sensors
+        theta = _collect(training_set, rows, found.sample_step)
+        if (
+            found.is_used is not None
+            and len(training_set) * training_set.n_terms <= _MOST_KEPT
+        ):
+            all_theta = spread_rows(_collect(training_set, rows), found.is_used)
+    sensors = found.sample.sensors
     layout = None if sensors is None else SensorLayout.learn(sensors)
-    return finish_fit(settings, grown, found.encoder, layout, found.few, theta, all_theta)
+    return finish_fit(
+        settings, grown, found.encoder, layout, found.sample, theta, all_theta
+    )
 
 
-def _collect(cohort: Any, rows: Any, step: int = 1) -> FloatArray:
+def _collect(training_set: Any, rows: Any, step: int = 1) -> FloatArray:
     """Return the rows of every ``step``-th individual in local memory."""
-    if isinstance(cohort, LocalCohort):
+    if isinstance(training_set, LocalTrainingSet):
         return np.asarray(rows[::step])
-    return np.asarray(cohort.collect(rows, step))
+    return np.asarray(training_set.collect(rows, step))

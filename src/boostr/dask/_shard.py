@@ -14,7 +14,7 @@ import numpy as np
 from distributed import CancelledError, Client, Future, wait
 
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.boosting import LocalTrainees
+from boostr._engine.boosting import LocalBoostingState
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import average_held_out, mark_individuals
 from boostr._engine.tree import Tree
@@ -23,15 +23,15 @@ from boostr.dask._cluster import FAN_IN, use_worker_threads
 from boostr.exceptions import ClusterLostError
 
 __all__ = [
-    "Answer",
     "Hosts",
-    "Order",
+    "Reply",
+    "Request",
     "Shard",
     "SplitNode",
     "View",
     "apply",
     "hold_out",
-    "join_answers",
+    "join_replies",
     "serve",
     "take",
 ]
@@ -91,7 +91,7 @@ class SplitNode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class Request:
     """A request to all shards for one model, numbered to detect lost state.
 
     Usually it has the increment only, and ``begin`` is None. A restart has all trees of
@@ -109,7 +109,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class Reply:
     """Sums over the individuals of one or several shards."""
 
     histogram: FloatArray | None
@@ -124,46 +124,46 @@ class Answer:
 class _Followed:
     """The boosting state of a model, with the last request and reply."""
 
-    trainees: LocalTrainees
-    number: int = -1  # of the last order
-    answer: Answer | None = None
+    state: LocalBoostingState
+    number: int = -1  # of the last request
+    reply: Reply | None = None
 
 
-def serve(shard: Shard, order: Order) -> Answer | None:
+def serve(shard: Shard, request: Request) -> Reply | None:
     """Serve a request; None if the shard lacks the earlier ones."""
     with use_worker_threads() as n_threads:
-        if order.begin is not None:
-            stats, features = shard.look(order.view), shard.features
-            held_out = (order.begin - shard.first).astype(np.int32)
-            trainees = LocalTrainees(
-                stats, features, order.solver, held_out, n_threads, shard.first
+        if request.begin is not None:
+            stats, features = shard.look(request.view), shard.features
+            held_out = (request.begin - shard.first).astype(np.int32)
+            state = LocalBoostingState(
+                stats, features, request.solver, held_out, n_threads, shard.first
             )
-            shard.followed[order.model] = _Followed(trainees)
-        followed = shard.followed.get(order.model)
-        if followed is not None and followed.number == order.number:
-            return followed.answer  # asked again, since the answer was lost on its way
+            shard.followed[request.model] = _Followed(state)
+        followed = shard.followed.get(request.model)
+        if followed is not None and followed.number == request.number:
+            return followed.reply  # asked again, since the reply was lost on its way
         if followed is None or (
-            order.begin is None and followed.number != order.number - 1
+            request.begin is None and followed.number != request.number - 1
         ):
             return None
-        followed.answer = _carry_out(followed.trainees, order)
-        followed.number = order.number
-        return followed.answer
+        followed.reply = _carry_out(followed.state, request)
+        followed.number = request.number
+        return followed.reply
 
 
-def _carry_out(trainees: LocalTrainees, order: Order) -> Answer:
+def _carry_out(state: LocalBoostingState, request: Request) -> Reply:
     losses = np.zeros(2)
-    for tree in order.trees:
-        losses[:] = trainees.add(tree)
+    for tree in request.trees:
+        losses[:] = state.add(tree)
     histogram = None
-    if order.start is not None:
-        share, seed, features = order.start
-        trainees.start(share, seed)
-        histogram = trainees.root(features).copy()
-    for split in order.splits:
-        pair = trainees.split(split.node, split.feature, split.goes_left, split.children)
+    if request.start is not None:
+        share, seed, features = request.start
+        state.start(share, seed)
+        histogram = state.root(features).copy()
+    for split in request.splits:
+        pair = state.split(split.node, split.feature, split.goes_left, split.children)
         histogram = pair[split.side].copy()
-    return Answer(histogram, losses)
+    return Reply(histogram, losses)
 
 
 def hold_out(
@@ -184,10 +184,10 @@ def hold_out(
         for trees, own in zip(models, own_folds, strict=True):
             part = SufficientStats(stats.linear[own], stats.quadratic[own])
             bins = features.holding(features.bins[own])
-            trainees = LocalTrainees(part, bins, 0, nobody)
+            state = LocalBoostingState(part, bins, 0, nobody)
             for tree in trees:
-                trainees.add(tree)
-            kept.append(trainees.theta)
+                state.add(tree)
+            kept.append(state.theta)
         return average_held_out(stats.linear.shape, kept, own_folds)
 
 
@@ -232,9 +232,9 @@ class _Node:
     def _list_indices(self) -> list[int]:
         return [self.index, *(i for each in self.members for i in each._list_indices())]
 
-    def ask(self, order: Order, begins: Begins | None) -> Any:
+    def ask(self, request: Request, begins: Begins | None) -> Any:
         """Send a request; return the future reply."""
-        return self.host.serve(order, self.choose(begins), self.members)
+        return self.host.serve(request, self.choose(begins), self.members)
 
 
 class Host:
@@ -248,14 +248,14 @@ class Host:
         self._shard = shard
 
     async def serve(
-        self, order: Order, begins: Begins | None, members: Sequence[_Node]
-    ) -> Answer | None:
+        self, request: Request, begins: Begins | None, members: Sequence[_Node]
+    ) -> Reply | None:
         """Serve a request and pass it on; return the sum of all replies."""
-        others = [member.ask(order, begins) for member in members]
+        others = [member.ask(request, begins) for member in members]
         if begins is not None:
-            order = replace(order, begin=begins[self._shard.index])
-        own = await asyncio.to_thread(serve, self._shard, order)
-        return join_answers([own, *[await other for other in others]])
+            request = replace(request, begin=begins[self._shard.index])
+        own = await asyncio.to_thread(serve, self._shard, request)
+        return join_replies([own, *[await other for other in others]])
 
     async def forget(self, model: str) -> None:
         """Drop a model."""
@@ -273,7 +273,7 @@ class Hosts:
         self._futures: list[Future[Any]] = []
         self._heads: Sequence[_Node] = ()
 
-    def ask(self, order: Order, begins: Begins | None) -> Answer | None:
+    def ask(self, request: Request, begins: Begins | None) -> Reply | None:
         """Send a request to all shards; return the sum of replies in a fixed order.
 
         None if a shard lacks the earlier requests or a worker was lost, whose shards are
@@ -286,8 +286,8 @@ class Hosts:
                     if not self._heads:
                         self._call_hosts()
                     n_calls, heads = self._n_calls, self._heads
-                coming = [head.ask(order, begins) for head in heads]
-                return join_answers([answer.result() for answer in coming])
+                coming = [head.ask(request, begins) for head in heads]
+                return join_replies([reply.result() for reply in coming])
         except CancelledError as error:
             raise ClusterLostError(
                 "Training needs its cluster, but that is gone.\n\n"
@@ -309,7 +309,7 @@ class Hosts:
         with self._lock:
             nodes = _list_nodes(self._heads)
         for node in nodes:
-            # Of a lost one, Dask says so at once or never answers: nobody waits for it.
+            # Of a lost one, Dask says so at once or never replies: nobody waits for it.
             with contextlib.suppress(RuntimeError):
                 node.host.forget(model)
 
@@ -349,11 +349,11 @@ def _list_nodes(nodes: Sequence[_Node]) -> list[_Node]:
     return [each for node in nodes for each in (node, *_list_nodes(node.members))]
 
 
-def join_answers(answers: Sequence[Answer | None]) -> Answer | None:
+def join_replies(replies: Sequence[Reply | None]) -> Reply | None:
     """Return the sum of replies in their order; None if any is missing."""
-    known = [answer for answer in answers if answer is not None]
-    if len(known) < len(answers):
+    known = [reply for reply in replies if reply is not None]
+    if len(known) < len(replies):
         return None
-    losses = np.sum([answer.losses for answer in known], axis=0)
-    histograms = [answer.histogram for answer in known if answer.histogram is not None]
-    return Answer(sum(histograms[1:], histograms[0]) if histograms else None, losses)
+    losses = np.sum([reply.losses for reply in known], axis=0)
+    histograms = [reply.histogram for reply in known if reply.histogram is not None]
+    return Reply(sum(histograms[1:], histograms[0]) if histograms else None, losses)

@@ -16,19 +16,19 @@ from distributed import Client, Future, wait
 from boostr._engine.binning import BinMapper, BinnedFeatures, FeatureLayout
 from boostr._engine.boosting import Booster
 from boostr._engine.statistics import SufficientStats
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._engine.tree import LeafProblem
 from boostr._training.features import FeatureEncoder
 from boostr._training.statistics import Plan
 from boostr._typing import FloatArray, IndexArray
+from boostr.dask._boosting_state import Shards, SharedBoostingState
 from boostr.dask._cluster import MORE_MEMORY, share, use_worker_threads
 from boostr.dask._parts import Files, Roles, load_part
 from boostr.dask._shard import Shard, View, apply, hold_out, take
 from boostr.dask._survey import Headcount, Tasks
-from boostr.dask._trainees import Shards, SharedTrainees
 from boostr.exceptions import ClusterLostError
 
-__all__ = ["DaskCohort", "Recipe", "RemoteRows", "build_cohort"]
+__all__ = ["DaskTrainingSet", "Recipe", "RemoteRows", "build_training_set"]
 
 _MOST_BESIDE = 8  # models whose orders are on their way at the same time
 
@@ -41,8 +41,8 @@ class RemoteRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DaskCohort:
-    """Individuals whose statistics and bins stay on the workers; see `Cohort`."""
+class DaskTrainingSet:
+    """Individuals whose statistics and bins stay on the workers; see `TrainingSet`."""
 
     shards: Shards
     layout: FeatureLayout
@@ -57,9 +57,11 @@ class DaskCohort:
         """Weight of every individual."""
         return RemoteRows(tuple(self.shards.submit(attrgetter("weights"))))
 
-    def follow(self, solver: int, held_out: IndexArray, n_threads: int) -> SharedTrainees:
+    def follow(
+        self, solver: int, held_out: IndexArray, n_threads: int
+    ) -> SharedBoostingState:
         """Return the boosting state of all individuals for a new model."""
-        return SharedTrainees(self.shards, self.view, solver, held_out, uuid4().hex)
+        return SharedBoostingState(self.shards, self.view, solver, held_out, uuid4().hex)
 
     def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
         """Return the number of models grown at once: all of them, up to a limit."""
@@ -87,13 +89,13 @@ class DaskCohort:
         results: list[Any] = self.shards.client.gather(self._apply(function, rows))
         return results
 
-    def take(self, positions: IndexArray) -> LocalCohort:
+    def take(self, positions: IndexArray) -> LocalTrainingSet:
         """Return some individuals in local memory."""
         ends = np.searchsorted(positions, self.shards.firsts)
         own = [positions[ends[k] : ends[k + 1]] for k in range(len(self.shards.counts))]
         futures = self.shards.submit(take, self._repeat(self.view), own)
         parts = self.shards.client.gather(futures)
-        return LocalCohort(
+        return LocalTrainingSet(
             SufficientStats(
                 np.concatenate([part.stats.linear for part in parts]),
                 np.concatenate([part.stats.quadratic for part in parts]),
@@ -113,11 +115,11 @@ class DaskCohort:
             ]
         return np.concatenate(self.shards.client.gather(futures))
 
-    def restrict(self, term: int) -> DaskCohort:
+    def restrict(self, term: int) -> DaskTrainingSet:
         """Return the same individuals with a single term."""
         return replace(self, n_terms=1, view=replace(self.view, term=term))
 
-    def add_shuffled(self, seed: int) -> LocalCohort:
+    def add_shuffled(self, seed: int) -> LocalTrainingSet:
         """Return all individuals in local memory, with shuffled copies of all features.
 
         Copies are shuffled over all individuals; for large data it is called on a
@@ -171,21 +173,21 @@ class _Chunk:
     weights: FloatArray
 
 
-def build_cohort(
+def build_training_set(
     client: Client,
     context: tuple[Roles, Files],
     tasks: Tasks,
     heads: Headcount,
     recipe: Recipe,
-) -> DaskCohort:
+) -> DaskTrainingSet:
     """Compute statistics and bins, one shard of neighbouring individuals per worker.
 
     A shard is a pure function of the rows, so another worker can rebuild a lost one.
     """
     for _ in range(_MOST_TRIES):
-        cohort = _try_to_build(client, context, tasks, heads, recipe)
-        if cohort is not None:
-            return cohort
+        training_set = _try_to_build(client, context, tasks, heads, recipe)
+        if training_set is not None:
+            return training_set
     raise ClusterLostError(
         f"Training needs workers that last, but some were lost in each of {_MOST_TRIES} "
         f"attempts to compute the statistics.\n\nHint: {MORE_MEMORY}."
@@ -198,7 +200,7 @@ def _try_to_build(
     tasks: Tasks,
     heads: Headcount,
     recipe: Recipe,
-) -> DaskCohort | None:
+) -> DaskTrainingSet | None:
     """Compute the shards on all workers; None if one is lost meanwhile."""
     # The largest first: the same workers in another order make the same shards.
     workers = dict(sorted(client.nthreads().items(), key=lambda each: -each[1]))
@@ -219,7 +221,7 @@ def _try_to_build(
         return None
     _untie(client, shards)
     made = Shards.host(client, futures, counts)
-    return DaskCohort(made, recipe.mapper.layout, recipe.plan.basis.n_terms)
+    return DaskTrainingSet(made, recipe.mapper.layout, recipe.plan.basis.n_terms)
 
 
 def _start(client: Client, shard: Any, worker: str) -> Any:

@@ -21,8 +21,8 @@ from boostr._training.features import (
     trim_counts,
 )
 from boostr._training.inputs import TrainingData, find_step
-from boostr._training.statistics import EVENTS, FEW, POOL, VALUES
-from boostr._training.summary import Extent
+from boostr._training.statistics import MOST_EVENTS, MOST_VALUES, N_CLOCK_SAMPLE, N_SAMPLE
+from boostr._training.summary import DataSummary
 from boostr._typing import BoolArray, FloatArray, IndexArray, OffsetArray
 from boostr.dask._cluster import gather, reduce_tree, share, use_worker_threads
 from boostr.dask._parts import Files, Part, Roles, load_part, read_static
@@ -200,22 +200,22 @@ def _count_part(context: tuple[Roles, Sequence[str]], static: Any) -> tuple[Any,
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SurveyOptions:
     """Steps of the subsamples and further options, the same for all parts."""
 
-    pool_step: int
-    few_step: int
+    clock_sample_step: int
+    sample_step: int
     is_categorical: tuple[bool, ...]
     wants_summaries: bool  # of the features, for their quantiles
     wants_ranges: bool  # of the sensors
-    wants_used: bool  # who is used
+    wants_used: bool  # which individuals are used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Totals:
     """Summary of all individuals of one or several parts."""
 
-    extent: Extent | None  # None where nobody is used
+    summary: DataSummary | None  # None where nobody is used
     n_values: int  # times and values of sensors
     counts: Mapping[str, Counter[Any] | None]
     summaries: Sequence[Summary | None]
@@ -237,8 +237,8 @@ class _Findings:
     """The survey of one part."""
 
     totals: _Totals
-    pool: _Sample | None
-    few: _Sample | None
+    clock_sample: _Sample | None
+    sample: _Sample | None
     is_used: BoolArray | None
 
 
@@ -246,15 +246,15 @@ class _Findings:
 class Survey:
     """Summary and subsamples of all individuals."""
 
-    extent: Extent
+    summary: DataSummary
     encoder: FeatureEncoder
-    summaries: Sequence[Summary | None]  # of the features; empty unless asked for
+    summaries: Sequence[Summary | None]  # of the features; empty unless wanted
     categories: Mapping[str, tuple[Any, ...]]  # of the sensors that have some
-    pool: TrainingData
-    few: TrainingData
-    few_step: int  # every so-manieth of those used is among the few
+    clock_sample: TrainingData
+    sample: TrainingData
+    sample_step: int  # of the sample among the individuals used
     binned: FloatArray  # features that exact thresholds are read from
-    is_used: BoolArray | None  # of all individuals; None if it was not asked for
+    is_used: BoolArray | None  # of all individuals; None if not wanted
 
 
 def survey(
@@ -273,16 +273,16 @@ def survey(
     Subsamples are those of one machine: evenly spaced, in the order of ids.
     """
     has_sensors = len(tasks[0]) > 2
-    few_step = max(1, heads.total // (FEW if has_sensors else POOL))
-    asked = _Asked(
-        max(1, heads.total // POOL),
-        few_step,
+    sample_step = max(1, heads.total // (N_SAMPLE if has_sensors else N_CLOCK_SAMPLE))
+    options = _SurveyOptions(
+        max(1, heads.total // N_CLOCK_SAMPLE),
+        sample_step,
         tuple(_choose_categorical(*features, heads.with_text)),
         wants_summaries,
-        has_sensors and few_step > 1,
+        has_sensors and sample_step > 1,
         wants_used,
     )
-    shared = share((*context, asked), "survey")
+    shared = share((*context, options), "survey")
     parts = [
         delayed(_survey_part)(shared, first, *rows)
         for first, rows in zip(heads.firsts, tasks, strict=True)
@@ -305,34 +305,34 @@ def _choose_categorical(meta: Any, asked: Any, with_text: frozenset[str]) -> lis
 
 
 def _survey_part(
-    shared: tuple[Roles, Files, _Asked], first: int, *rows: Any
+    shared: tuple[Roles, Files, _SurveyOptions], first: int, *rows: Any
 ) -> _Findings | None:
-    roles, files, asked = shared
+    roles, files, options = shared
     part = load_part(roles, files, *rows)
     if part is None:
         return None
-    counts = count_categories(part.table, asked.is_categorical)
+    counts = count_categories(part.table, options.is_categorical)
     encoder = FeatureEncoder.from_counts(counts)
     summaries: list[Summary | None] = []
-    extent = None
+    summary = None
     if len(part):
-        if asked.wants_summaries:
+        if options.wants_summaries:
             numbers = encoder.transform(part.features)
             summaries = summarize_features(numbers, encoder.is_categorical)
         with use_worker_threads():
-            extent = Extent.of(
-                part.events, part.weights, part.sensors, wants_ranges=asked.wants_ranges
+            summary = DataSummary.of(
+                part.events, part.weights, part.sensors, wants_ranges=options.wants_ranges
             )
     has_sensors = part.sensors is not None
     n_values = 0
     if part.sensors is not None:
         n_values = part.sensors.values.size + part.sensors.times.size
-    totals = _Totals(extent, n_values, counts, summaries, part.categories)
+    totals = _Totals(summary, n_values, counts, summaries, part.categories)
     return _Findings(
         totals,
-        _draw(part, first, asked.pool_step, with_sensors=False),
-        _draw(part, first, asked.few_step, with_sensors=True) if has_sensors else None,
-        part.is_used if asked.wants_used else None,
+        _draw(part, first, options.clock_sample_step, with_sensors=False),
+        _draw(part, first, options.sample_step, with_sensors=True) if has_sensors else None,
+        part.is_used if options.wants_used else None,
     )
 
 
@@ -369,11 +369,11 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
         lists = [part.counts[name] for part in known]
         some = [one for one in lists if one is not None]
         counts[name] = trim_counts(sum(some, Counter())) if some else None
-    extents = [part.extent for part in known if part.extent is not None]
+    summaries_of_parts = [part.summary for part in known if part.summary is not None]
     summaries = [part.summaries for part in known if part.summaries]
     united = unite_categories([dict(part.categories) for part in known])
     return _Totals(
-        reduce(Extent.join, extents) if extents else None,
+        reduce(DataSummary.join, summaries_of_parts) if summaries_of_parts else None,
         sum(part.n_values for part in known),
         counts,
         merge_features(summaries) if summaries else [],
@@ -384,34 +384,35 @@ def _join_totals(parts: Sequence[_Totals | None]) -> _Totals | None:
 def _conclude(known: _Totals, found: Sequence[_Findings], n: int) -> Survey:
     """Return the survey, with the subsamples of all parts in the order of ids."""
     encoder = FeatureEncoder.from_counts(known.counts)
-    assert known.extent is not None  # noqa: S101 - somebody is used
+    assert known.summary is not None  # noqa: S101 - some individual is used
     categories = {name: one for name, one in known.categories.items() if one is not None}
-    sample = _join_samples([one.pool for one in found], encoder, categories)
-    pool, few_step = _thin(sample, known.extent, POOL, known.extent.n_events, EVENTS)
-    few = pool
-    if any(one.few is not None for one in found):
-        few = _join_samples([one.few for one in found], encoder, categories)
-        few, few_step = _thin(few, known.extent, FEW, known.n_values, VALUES)
+    joined = _join_samples([one.clock_sample for one in found], encoder, categories)
+    n_events = known.summary.n_events
+    clock_sample, step = _thin(joined, known.summary, N_CLOCK_SAMPLE, n_events, MOST_EVENTS)
+    sample = clock_sample
+    if any(one.sample is not None for one in found):
+        sample = _join_samples([one.sample for one in found], encoder, categories)
+        sample, step = _thin(sample, known.summary, N_SAMPLE, known.n_values, MOST_VALUES)
     used = [one.is_used for one in found if one.is_used is not None]
     return Survey(
-        known.extent,
+        known.summary,
         encoder,
         known.summaries,
         categories,
-        pool,
-        few,
-        few_step,
-        sample.features,
+        clock_sample,
+        sample,
+        step,
+        joined.features,
         np.concatenate(used) if used else None,
     )
 
 
 def _thin(
-    sample: TrainingData, extent: Extent, n_most: int, n_values: int, most_values: int
+    sample: TrainingData, summary: DataSummary, n_most: int, n_values: int, most_values: int
 ) -> tuple[TrainingData, int]:
     """Return the subsample, thinned if it has too many values, and its step."""
-    step = find_step(extent.n, n_most, n_values, most_values)
-    return sample.every(step // max(1, extent.n // n_most)), step
+    step = find_step(summary.n, n_most, n_values, most_values)
+    return sample.every(step // max(1, summary.n // n_most)), step
 
 
 def _join_samples(

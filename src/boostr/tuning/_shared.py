@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.penalty import reprice
-from boostr._engine.training_set import LocalCohort
+from boostr._engine.training_set import LocalTrainingSet
 from boostr._engine.tree import LeafProblem
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
@@ -99,7 +99,7 @@ def fit_on_part(
     settings = Settings(**model.get_params(deep=False))
     prepared = shared.prepare(settings)
     mapper, binned = shared.find_bins(settings.max_bins, n_threads)
-    training_set = LocalCohort(prepared.stats, binned, shared.data.weights)
+    training_set = LocalTrainingSet(prepared.stats, binned, shared.data.weights)
     if rows is not None:
         training_set = training_set.take(rows.astype(np.int32))
     data = _take(shared.data, rows)

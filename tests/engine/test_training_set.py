@@ -16,7 +16,7 @@ def test_marks_of_parts_add_up_to_that_of_all(problem):
         mark_individuals(part.stats, part.features, first)
         for part, first in zip(parts, (0, 7, 30), strict=True)
     ]
-    assert str(sum(marks) % 2**64) == problem.cohort.mark()
+    assert str(sum(marks) % 2**64) == problem.training_set.mark()
 
 
 def flip(array, row, column):
@@ -25,23 +25,23 @@ def flip(array, row, column):
 
 @pytest.mark.parametrize("row", [0, 39])
 def test_the_mark_sees_the_last_bit_of_statistics(problem, row):
-    marks = {problem.cohort.mark()}
+    marks = {problem.training_set.mark()}
     for array in (problem.stats.linear, problem.stats.quadratic):
         for column in range(array.shape[1]):
             flip(array, row, column)
-            marks.add(problem.cohort.mark())
+            marks.add(problem.training_set.mark())
     n_changes = problem.stats.linear.shape[1] + problem.stats.quadratic.shape[1]
     assert len(marks) == 1 + n_changes
 
 
 def test_the_mark_sees_bins_and_the_order_of_individuals(problem):
     other = problem.take(problem.everybody[::-1])
-    before = problem.cohort.mark()
-    assert other.cohort.mark() != before
+    before = problem.training_set.mark()
+    assert other.training_set.mark() != before
     problem.features.bins[3, 2] += 1
-    assert problem.cohort.mark() != before
+    assert problem.training_set.mark() != before
 
 
 def test_sums_of_one_part_are_those_of_its_function(problem):
-    found = sum_up(problem.cohort, lambda stats: (stats.linear.sum(axis=0),))
+    found = sum_up(problem.training_set, lambda stats: (stats.linear.sum(axis=0),))
     assert np.array_equal(found[0], problem.stats.linear.sum(axis=0))

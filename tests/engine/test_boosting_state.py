@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.engine.problems import make_problem
 
-from boostr._engine.boosting import LocalTrainees, draw_individuals
+from boostr._engine.boosting import LocalBoostingState, draw_individuals
 
 POSITIONS = np.arange(20_000)
 
@@ -40,11 +40,11 @@ def test_parts_of_the_individuals_sum_to_the_histograms_of_all(rng):
         part = problem.take(rows)
         solver = problem.leaf.solver
         held_out = np.flatnonzero(rows % 5 == 0).astype(np.int32)
-        trainees = LocalTrainees(
+        state = LocalBoostingState(
             part.stats, part.features, solver, held_out, first=int(rows[0])
         )
-        trainees.start(0.5, 11)
-        return trainees.root(features)
+        state.start(0.5, 11)
+        return state.root(features)
 
     parts = [sum_part(problem.everybody[:25]), sum_part(problem.everybody[25:])]
     np.testing.assert_allclose(sum(parts), sum_part(problem.everybody), atol=1e-12)
@@ -54,7 +54,7 @@ def test_who_is_held_out_is_kept_as_of_the_time_of_asking(rng):
     problem = make_problem(rng, 40)
     booster = problem.booster(members=np.arange(30, dtype=np.int32))
     booster.step()
-    booster.trainees.keep()
-    before = booster.trainees.theta[30:].copy()
+    booster.state.keep()
+    before = booster.state.theta[30:].copy()
     booster.step()
-    assert np.array_equal(booster.trainees.kept, before)
+    assert np.array_equal(booster.state.kept, before)

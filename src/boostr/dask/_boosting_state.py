@@ -13,19 +13,19 @@ from distributed import Client, Future
 from boostr._engine.tree import Tree
 from boostr._typing import BoolArray, FloatArray, IndexArray
 from boostr.dask._cluster import MORE_MEMORY
-from boostr.dask._shard import Answer, Hosts, Order, Shard, SplitNode, View
+from boostr.dask._shard import Hosts, Reply, Request, Shard, SplitNode, View
 from boostr.exceptions import ClusterLostError
 
-__all__ = ["Shards", "SharedTrainees"]
+__all__ = ["Shards", "SharedBoostingState"]
 
-_MOST_REPEATS = 6  # of an order, each after a loss
+_MOST_REPEATS = 6  # of an request, each after a loss
 
 Start = tuple[float, int, IndexArray]  # share, seed and features of a root
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
-    """Futures of all shards, in order, with the number of individuals in each."""
+    """Futures of all shards, in request, with the number of individuals in each."""
 
     client: Client
     futures: tuple[Future[Shard], ...]
@@ -52,7 +52,7 @@ class Shards:
         ]
 
 
-class SharedTrainees:
+class SharedBoostingState:
     """Individuals on the workers; requests go out, sums over them come back.
 
     Shards are summed in a fixed order, so that runs agree to the bit. If a rebuilt shard
@@ -64,8 +64,8 @@ class SharedTrainees:
     ) -> None:
         self._shards = shards
         self._held_out = held_out
-        self._first_order = Order(model, view, solver, 0, None)
-        self._number = -1  # of the last order
+        self._first_request = Request(model, view, solver, 0, None)
+        self._number = -1  # of the last request
         self._trees: list[Tree] = []
         self._start: Start | None = None
         self._splits: list[SplitNode] = []
@@ -113,16 +113,16 @@ class SharedTrainees:
         self._splits = []
         if self._start is not None and (self._start[0] < 1.0 or not self._is_guessing):
             self._start = None
-        answer = self._ask(trees=(tree,), start=self._start)
-        self._root = answer.histogram
-        return float(answer.losses[0]), float(answer.losses[1])
+        reply = self._ask(trees=(tree,), start=self._start)
+        self._root = reply.histogram
+        return float(reply.losses[0]), float(reply.losses[1])
 
     def keep(self) -> None:
         """Do nothing: the coefficients for any number of trees can be computed later."""
 
     def forget(self) -> None:
         """Let the workers drop the model."""
-        self._shards.hosts.forget(self._first_order.model)
+        self._shards.hosts.forget(self._first_request.model)
 
     def _is_as_before(self, features: IndexArray) -> bool:
         if self._start is None:
@@ -135,32 +135,32 @@ class SharedTrainees:
         trees: tuple[Tree, ...] = (),
         start: Start | None = None,
         splits: tuple[SplitNode, ...] = (),
-    ) -> Answer:
+    ) -> Reply:
         """Send the increment; if a worker lost its state, resend everything."""
         self._number += 1
-        order = replace(self._first_order, number=self._number)
-        answer = None
+        request = replace(self._first_request, number=self._number)
+        reply = None
         if self._number > 0:
-            answer = self._send(replace(order, trees=trees, start=start, splits=splits))
+            reply = self._send(replace(request, trees=trees, start=start, splits=splits))
         splits = tuple(self._splits)
-        whole = replace(order, trees=tuple(self._trees), start=self._start, splits=splits)
+        whole = replace(request, trees=tuple(self._trees), start=self._start, splits=splits)
         for _ in range(_MOST_REPEATS):
-            if answer is not None:
-                return answer
-            answer = self._send(whole, self._held_out)
-        if answer is None:
+            if reply is not None:
+                return reply
+            reply = self._send(whole, self._held_out)
+        if reply is None:
             raise ClusterLostError(
                 f"Workers were lost {_MOST_REPEATS} times in a row at the same step.\n\n"
                 f"Hint: {MORE_MEMORY}; see whether client and workers reach each other; "
                 "fit(..., checkpoint=file) keeps the trees so far."
             )
-        return answer
+        return reply
 
-    def _send(self, order: Order, held_out: IndexArray | None = None) -> Answer | None:
+    def _send(self, request: Request, held_out: IndexArray | None = None) -> Reply | None:
         """Send a request to all shards; with ``held_out`` they restart."""
         begins = None
         if held_out is not None:
             ends = np.searchsorted(held_out, self._shards.firsts)
             parts = [held_out[begin:end] for begin, end in pairwise(ends)]
             begins = dict(enumerate(parts))
-        return self._shards.hosts.ask(order, begins)
+        return self._shards.hosts.ask(request, begins)

@@ -39,7 +39,7 @@ def test_the_training_loss_never_rises(rng, family, loss, is_late, growth):
     history = [0.0]
     for _ in range(8):
         booster.step()
-        history.append(booster.trainees.loss(problem.everybody))
+        history.append(booster.state.loss(problem.everybody))
     assert np.diff(history).max() <= 1e-9 * abs(history[-1])
 
 
@@ -58,13 +58,13 @@ def test_one_full_step_is_least_squares_in_every_group(rng, family, loss):
             np.zeros_like(problem.leaf.penalty),
             problem.kind,
         )
-        assert_allclose(booster.trainees.theta[own], np.tile(expected, (25, 1)), rtol=1e-6)
+        assert_allclose(booster.state.theta[own], np.tile(expected, (25, 1)), rtol=1e-6)
 
 
 def test_one_full_step_of_a_constant_rate_is_events_per_exposure(rng):
     groups = np.repeat([0.0, 1.0], 30)
     problem = make_problem(rng, 60, "one power", gamma2=0.0, x=groups[:, None])
-    theta = boost(problem, 1, learning_rate=1.0, max_leaves=2).trainees.theta[:, 0]
+    theta = boost(problem, 1, learning_rate=1.0, max_leaves=2).state.theta[:, 0]
     events, exposure = problem.stats.linear[:, 0], problem.stats.quadratic[:, 0]
     expected = [events[groups == g].sum() / exposure[groups == g].sum() for g in groups]
     assert_allclose(theta, expected)
@@ -75,8 +75,8 @@ def test_one_full_step_of_a_constant_rate_is_events_per_exposure(rng):
 def test_gradients_keep_up_with_the_coefficients(rng, family, loss):
     problem = make_problem(rng, 40, family, loss, is_late=True)
     booster = boost(problem, 6)
-    gradients = booster.trainees.rows[:, : problem.stats.n_terms]
-    expected = problem.stats.multiply(booster.trainees.theta, problem.everybody)
+    gradients = booster.state.rows[:, : problem.stats.n_terms]
+    expected = problem.stats.multiply(booster.state.theta, problem.everybody)
     assert_allclose(gradients, expected - problem.stats.linear, rtol=1e-8, atol=1e-8)
 
 
@@ -89,7 +89,7 @@ def test_coefficients_are_the_sum_of_the_trees(rng, family):
         sum(t.nodes.value[oracles.find_leaf(t.nodes, row, missing)] for t in booster.trees)
         for row in problem.features.bins
     ]
-    assert_allclose(booster.trainees.theta, expected, atol=1e-12)
+    assert_allclose(booster.state.theta, expected, atol=1e-12)
 
 
 @losses
@@ -97,29 +97,29 @@ def test_the_loss_of_members_is_their_quadratic(rng, loss):
     problem = make_problem(rng, 40, loss=loss)
     booster = boost(problem, 4)
     members = np.array([1, 7, 30], dtype=np.int32)
-    expected = loss_of(problem, booster.trainees.theta, members)
-    assert_allclose(booster.trainees.loss(members), expected)
+    expected = loss_of(problem, booster.state.theta, members)
+    assert_allclose(booster.state.loss(members), expected)
 
 
 def test_the_total_loss_is_that_of_everybody(rng):
     problem = make_problem(rng, 40)
     booster = boost(problem, 4, members=np.arange(20, dtype=np.int32))
-    assert_allclose(booster.total_loss, loss_of(problem, booster.trainees.theta))
+    assert_allclose(booster.total_loss, loss_of(problem, booster.state.theta))
 
 
 def test_whoever_is_no_member_leaves_no_trace(rng):
     problem = make_problem(rng, 60)
     members = np.arange(40, dtype=np.int32)
-    before = boost(problem, 4, members=members).trainees.theta[members]
+    before = boost(problem, 4, members=members).state.theta[members]
     problem.stats.linear[40:] *= 1e6
-    after = boost(problem, 4, members=members).trainees.theta[members]
+    after = boost(problem, 4, members=members).state.theta[members]
     assert np.array_equal(before, after)
 
 
 def test_whoever_is_no_member_is_predicted(rng):
     problem = make_problem(rng, 60)
     members = np.arange(40, dtype=np.int32)
-    theta = boost(problem, 4, members=members).trainees.theta
+    theta = boost(problem, 4, members=members).state.theta
     alone = boost(problem.take(members), 4)
     missing = problem.features.missing_bin
     expected = [
@@ -131,7 +131,7 @@ def test_whoever_is_no_member_is_predicted(rng):
 
 def test_the_learning_rate_shrinks_the_tree(rng):
     problem = make_problem(rng, 40)
-    full, part = (boost(problem, 1, learning_rate=r).trainees.theta for r in (1.0, 0.25))
+    full, part = (boost(problem, 1, learning_rate=r).state.theta for r in (1.0, 0.25))
     assert_allclose(part, 0.25 * full)
 
 
@@ -141,17 +141,17 @@ def test_weight_two_is_the_row_twice(rng, family, loss):
     # Of numbers: like the least size of a leaf, shrinkage of categories counts individuals.
     problem = make_problem(rng, 50, family, loss, x=rng.random((50, 2)))
     weights = rng.choice([1, 2], 50)
-    theta = boost(problem.weigh(weights), 4).trainees.theta
-    twice = boost(problem.take(np.repeat(np.arange(50), weights)), 4).trainees.theta
+    theta = boost(problem.weigh(weights), 4).state.theta
+    twice = boost(problem.take(np.repeat(np.arange(50), weights)), 4).state.theta
     assert_allclose(np.repeat(theta, weights, axis=0), twice, rtol=1e-6, atol=1e-9)
 
 
 def test_the_order_of_individuals_does_not_matter(rng):
     problem = make_problem(rng, 60)
     order = rng.permutation(60)
-    theta = boost(problem, 5).trainees.theta
+    theta = boost(problem, 5).state.theta
     assert_allclose(
-        boost(problem.take(order), 5).trainees.theta, theta[order], rtol=1e-6, atol=1e-9
+        boost(problem.take(order), 5).state.theta, theta[order], rtol=1e-6, atol=1e-9
     )
 
 
@@ -161,7 +161,7 @@ def test_more_pseudo_individuals_draw_closer_to_zero():
     for gamma2 in (0.0, 10.0, 1e6):
         problem = make_problem(np.random.default_rng(3), 40, gamma2=gamma2, x=x)
         sizes.append(
-            np.abs(boost(problem, 1, learning_rate=1.0).trainees.theta.sum(axis=1)).max()
+            np.abs(boost(problem, 1, learning_rate=1.0).state.theta.sum(axis=1)).max()
         )
     assert sizes[0] > sizes[1] > sizes[2]
 
@@ -170,7 +170,7 @@ def test_more_pseudo_individuals_draw_closer_to_zero():
 def test_sampling_depends_on_the_seed_alone(rng, params):
     problem = make_problem(rng, 60)
     first, same, other = (
-        boost(problem, 5, seed=seed, **params).trainees.theta for seed in (1, 1, 2)
+        boost(problem, 5, seed=seed, **params).state.theta for seed in (1, 1, 2)
     )
     assert np.array_equal(first, same)
     assert not np.array_equal(first, other)
@@ -193,10 +193,10 @@ def test_a_share_of_columns_is_used_by_each_tree(rng):
 
 def test_small_data_may_run_on_threads_without_a_difference(rng, monkeypatch):
     problem = make_problem(rng, 60)
-    serial = boost(problem, 5).trainees.theta
+    serial = boost(problem, 5).state.theta
     monkeypatch.setattr("boostr._engine.boosting._PARALLEL_FROM", 1)
     monkeypatch.setattr("boostr._engine.tree._source._PARALLEL_FROM", 1)
-    assert np.array_equal(boost(problem, 5, n_threads=2).trainees.theta, serial)
+    assert np.array_equal(boost(problem, 5, n_threads=2).state.theta, serial)
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +226,8 @@ def large():
 def test_one_thread_and_two_give_the_same_bits(large):
     one, two = (boost(large, 4, n_threads=n, max_leaves=8) for n in (1, 2))
     assert np.array_equal(
-        np.hstack([one.trainees.theta, one.trainees.rows]),
-        np.hstack([two.trainees.theta, two.trainees.rows]),
+        np.hstack([one.state.theta, one.state.rows]),
+        np.hstack([two.state.theta, two.state.rows]),
     )
 
 
@@ -245,7 +245,7 @@ def test_the_first_tree_can_be_the_mean_taken_in_full(rng):
     penalty = problem.leaf.penalty[0, 0]
     mean = stats.linear.sum() / (stats.quadratic.sum() + penalty)
     assert tree.n_leaves == 1
-    assert_allclose(booster.trainees.theta, mean)
+    assert_allclose(booster.state.theta, mean)
 
 
 @pytest.mark.slow  # without the compiler
@@ -255,5 +255,5 @@ def test_threads_that_share_the_search_give_the_same_bits(rng, n_threads):
     n_terms = problem.stats.n_terms
     groups = Groups(np.array([0, 1, n_terms], dtype=np.int32), np.array([0.0, 0.1]), True)
     problem.leaf = LeafProblem(GROUPED, problem.leaf.penalty, groups)
-    expected = boost(problem, 6).trainees.theta
-    assert np.array_equal(boost(problem, 6, n_threads=n_threads).trainees.theta, expected)
+    expected = boost(problem, 6).state.theta
+    assert np.array_equal(boost(problem, 6, n_threads=n_threads).state.theta, expected)
