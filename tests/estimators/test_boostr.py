@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from boostr import BoostR, BoostrError, RecurrentEvents, simulate
+from boostr._training import fit as fit_module
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
-from boostr.estimators import _boostr as boostr_module
 from boostr.exceptions import (
     DataWarning,
     InterruptedFitError,
@@ -454,7 +454,7 @@ class TestSurroundings:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(boostr_module, "learn_trees", interrupt)
+        monkeypatch.setattr(fit_module, "learn_trees", interrupt)
         with pytest.raises(InterruptedFitError, match="not fitted"):
             model.fit(fleet.X, fleet.y)
         with pytest.raises(NotFittedError):

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import cross_val_score
 from tests import oracles
+from tests.fitted import change_frailty
 
 import boostr
 from boostr import BoostR, RecurrentEvents, Trajectories
@@ -220,17 +221,13 @@ def test_the_next_event_comes_later_where_nothing_is_exposed_for_a_while(fleet):
 
 def test_own_history_is_compared_with_what_the_exposure_expects(fleet, by_length):
     X, model = fleet[0], by_length
-    model_variance = model.frailty_variance_
     expected = model.predict_count(X[:2], 0.0, END, exposure=[4.0, 8.0])
     counts = np.round(2.0 * expected[0]).astype(int), np.round(expected[1]).astype(int)
     events = [np.linspace(0.1, END, k) for k in counts]
     y = RecurrentEvents.from_lists(events, end=END, exposure=[4.0, 8.0])
-    try:
-        model.frailty_variance_ = 0.5
-        table = model.forecast(X[:2], y, 5.0).sort_values("id")
-        longer = model.forecast(X[:2], y.with_exposure([8.0, 8.0]), 5.0).sort_values("id")
-    finally:
-        model.frailty_variance_ = model_variance
+    model = change_frailty(model, variance=0.5)
+    table = model.forecast(X[:2], y, 5.0).sort_values("id")
+    longer = model.forecast(X[:2], y.with_exposure([8.0, 8.0]), 5.0).sort_values("id")
     assert table["frailty"].iloc[0] > 1.4
     assert abs(table["frailty"].iloc[1] - 1.0) < 0.1
     assert abs(longer["frailty"].iloc[0] - 1.0) < 0.1

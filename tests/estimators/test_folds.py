@@ -4,7 +4,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from boostr import BoostR, RecurrentEvents
-from boostr._forecasting.outlook import look_ahead
 from boostr._training.fold_curves import jackknife_variance
 
 
@@ -49,7 +48,7 @@ def test_errors_that_all_share_grow_with_the_square_of_the_fleet(fleet):
     def shared(copies):
         rows = np.tile(np.arange(len(X)), copies)
         present, stop = model._present(X[rows], y[rows], 20.0, None, None, None)
-        outlook = look_ahead(model, present, stop, own_history=True)
+        outlook = model._look_ahead(present, stop, own_history=True)
         return outlook.shared_variance(stop, outlook.expect(stop), outlook.rows)
 
     assert shared(1) > 0.0

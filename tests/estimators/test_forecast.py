@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from tests.fitted import change_frailty
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories
 from boostr.basis import PowerBasis
@@ -348,8 +349,7 @@ def test_drawn_futures_reset_sensors_that_follow_from_events(remembering):
 
 def test_one_future_is_as_right_as_many_on_average(remembering):
     model, X, y, memory = remembering
-    model = copy.copy(model)
-    model.frailty_variance_ = 2.0
+    model = change_frailty(model, variance=2.0)
     asked = {"horizon": 60, "Z": memory, "own_history": False}
     many = model.forecast(X, y, n_paths=300, **asked)["expected"].sum()
     rows = np.repeat(np.arange(40), 100)

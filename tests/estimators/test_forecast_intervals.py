@@ -1,8 +1,7 @@
-import copy
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.fitted import drifting
 
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._forecasting import outlook as _outlook
@@ -176,14 +175,6 @@ def test_bands_sum_up_histories_once(plain, monkeypatch):
     monkeypatch.setattr(_outlook, "sum_histories", count)
     model.predict_band(X, np.linspace(10.0, 150.0, 8), y=y)
     assert len(calls) == 1
-
-
-def drifting(model, half_life):
-    """Return the same model, but of frailties that drift, as the first model files have."""
-    other = copy.copy(model)
-    del other.forecast_law_
-    other.frailty_half_life_ = half_life
-    return other
 
 
 def ahead_of(model, X, y, length):

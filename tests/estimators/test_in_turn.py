@@ -125,7 +125,7 @@ def test_frailties_are_fitted_anew_between_the_turns(frail, monkeypatch):
 
     def expose(model, data):
         exposure = _expose(model, data)
-        seen.append((model.sensor_layout_ is None, data.sensors is None, exposure.factors))
+        seen.append((model.sensor_layout is None, data.sensors is None, exposure.factors))
         return exposure
 
     monkeypatch.setattr("boostr._training.event_sensors._expose", expose)

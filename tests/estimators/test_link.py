@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests import oracles, oracles_clock
+from tests.fitted import make_settings
 
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
@@ -12,7 +13,7 @@ from boostr._training.inputs import TrainingData
 from boostr._training.level import fit_link
 from boostr.basis import CalendarClock, OperationalClock, PowerBasis
 
-PARAMS = {"loss": "intensity", "monotone": True}
+SETTINGS = make_settings()
 FLOORS = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
@@ -66,7 +67,7 @@ def log_likelihood(data, clock, rates):
 
 
 def test_as_many_events_are_expected_out_of_fold_as_there_were(on_clock, data, predicted):
-    ensemble, level = fit_link(on_clock, data, predicted, PARAMS)
+    ensemble, level = fit_link(on_clock, data, predicted, SETTINGS)
     found = total(ensemble, data, level * predicted)
     assert_allclose(found, len(data.events.times), rtol=1e-9)
 
@@ -79,7 +80,7 @@ def test_the_floor_is_the_one_by_which_events_are_the_most_likely(rng, predicted
     for floor in FLOORS:
         rates = np.array([oracles.bend_rate(rate, floor) for rate in predicted[:, 0]])
         likelihoods.append(log_likelihood(data, clock, rates))
-    ensemble, level = fit_link(make_ensemble(clock), data, predicted, PARAMS)
+    ensemble, level = fit_link(make_ensemble(clock), data, predicted, SETTINGS)
     assert_allclose(ensemble.floor / level, FLOORS[int(np.argmax(likelihoods))])
 
 
@@ -88,7 +89,7 @@ def test_a_higher_least_rate_has_a_higher_floor(predicted):
     for least in (0.02, 0.5):
         data = make_data(np.random.default_rng(1), np.maximum(predicted[:, 0], least))
         clock = OperationalClock.from_events(data.events)
-        ensemble, level = fit_link(make_ensemble(clock), data, predicted, PARAMS)
+        ensemble, level = fit_link(make_ensemble(clock), data, predicted, SETTINGS)
         floors.append(ensemble.floor / level)
     assert floors[0] < floors[1]
 
@@ -96,7 +97,7 @@ def test_a_higher_least_rate_has_a_higher_floor(predicted):
 def test_the_level_stays_within_bounds(on_clock, data):
     for rate, level in ((10.0, 0.5), (0.01, 2.0)):
         theta = np.full((300, 1), rate)
-        assert fit_link(on_clock, data, theta, PARAMS)[1] == level
+        assert fit_link(on_clock, data, theta, SETTINGS)[1] == level
 
 
 @pytest.mark.parametrize(
@@ -105,14 +106,14 @@ def test_the_level_stays_within_bounds(on_clock, data):
 def test_without_what_it_takes_to_judge_the_floor_is_the_usual_one(
     on_clock, data, predicted, changed
 ):
-    params = PARAMS | changed
-    theta = params.pop("theta", predicted)
-    ensemble, level = fit_link(on_clock, data, theta, params)
+    theta = changed.get("theta", predicted)
+    settings = make_settings(**{k: v for k, v in changed.items() if k != "theta"})
+    ensemble, level = fit_link(on_clock, data, theta, settings)
     assert (ensemble.floor, level) == (0.1, 1.0)
 
 
 def test_floors_are_shares_of_the_average_rate_on_the_calendar(data):
-    ensemble, _ = fit_link(make_ensemble(CalendarClock()), data, None, PARAMS)
+    ensemble, _ = fit_link(make_ensemble(CalendarClock()), data, None, SETTINGS)
     rate = len(data.events.times) / data.events.end.sum()
     assert_allclose(ensemble.floor, 0.1 * rate)
 
@@ -131,9 +132,9 @@ def test_a_share_that_is_held_out_tells_the_floor_and_all_tell_the_level(
 ):
     known = np.arange(300) % 3 > 0
     theta = np.where(known[:, None], predicted, np.nan)
-    found, level = fit_link(on_clock, data, theta, PARAMS)
+    found, level = fit_link(on_clock, data, theta, SETTINGS)
     some = data.take(np.flatnonzero(known))
-    expected, expected_level = fit_link(on_clock, some, predicted[known], PARAMS)
+    expected, expected_level = fit_link(on_clock, some, predicted[known], SETTINGS)
     assert_allclose(found.floor / level, expected.floor / expected_level)
     # An ensemble without trees predicts 0 for all whom it has seen.
     everybody = np.where(known[:, None], predicted, 0.0)
@@ -155,7 +156,7 @@ def test_events_without_exposure_do_not_tell_a_floor(on_clock, data, predicted):
     for is_in in (is_exposed, np.ones(len(times), dtype=bool)):
         lists = [times[is_in & (owner == row)] for row in range(n)]
         events = RecurrentEvents.from_lists(lists, end=data.events.end, exposure=samples)
-        found = fit_link(on_clock, replace(data, events=events), predicted, PARAMS)
+        found = fit_link(on_clock, replace(data, events=events), predicted, SETTINGS)
         floors.append(found[0].floor / found[1])
     assert_allclose(*floors)
 
@@ -171,8 +172,8 @@ def test_weight_two_is_the_individual_twice(rng, on_clock, data, predicted):
         None,
         np.ones(len(rows), dtype=bool),
     )
-    found, level = fit_link(on_clock, weighed, predicted, PARAMS)
-    expected, expected_level = fit_link(on_clock, twice, predicted[rows], PARAMS)
+    found, level = fit_link(on_clock, weighed, predicted, SETTINGS)
+    expected, expected_level = fit_link(on_clock, twice, predicted[rows], SETTINGS)
     assert_allclose([found.floor, level], [expected.floor, expected_level])
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from tests.fitted import without_attributes
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories, load
 from boostr._forecasting import simulate as _paths
@@ -164,7 +165,7 @@ def test_models_from_files_that_do_not_tell_of_costs_have_them_by_their_moments(
     dear = y._with(costs=np.full(len(y.times), 100.0), has_costs=True)
     for trained, other in [(y, dear), (dear, y)]:
         model = BoostR(**SMALL).fit(X, trained)
-        del model.has_costs_, model.time_origin_
+        model = without_attributes(model, "has_costs_", "time_origin_")
         assert len(model.forecast(X, trained, 20)) == N
         with pytest.raises(InvalidEventsError, match="costs"):
             model.forecast(X, other, 20)

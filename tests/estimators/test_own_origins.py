@@ -1,6 +1,5 @@
 """Dates as the present where everybody's time counts from its own start."""
 
-import copy
 from datetime import UTC, datetime
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.fitted import drifting
 
 from boostr import BoostR, RecurrentEvents, Trajectories, load
 from boostr.basis import PowerBasis
@@ -215,9 +215,7 @@ def test_model_files_need_no_origins(fleet, tmp_path):
 @pytest.mark.parametrize("half_life", [5e-324, 1e-200, 1e-9])
 def test_a_file_with_a_tiny_half_life_costs_no_memory(fleet, tmp_path, half_life):
     model, X, y, _ = fleet
-    hostile = copy.copy(model)
-    del hostile.forecast_law_  # as in the first model files
-    hostile.frailty_variance_, hostile.frailty_half_life_ = 1.0, half_life
+    hostile = drifting(model, half_life, variance=1.0)
     hostile.save(tmp_path / "hostile.boostr")
     found = load(tmp_path / "hostile.boostr").forecast(X, y, 30, now=NOW)
     # All is forgotten, and what is left of the prior says that everybody is average.

@@ -140,11 +140,11 @@ class Fleet:
     def see(self, events=None):
         data = as_data(self.X, self.events if events is None else events)
         theta = self.model.out_of_fold_coefficients_
-        return TrainingCurves.of(self.model, data, theta, self.law.paced)
+        return TrainingCurves.of(self.model.fitted_.trees, data, theta, self.law.paced)
 
     def roll_back(self, events=None, n_dates=4):
         seen = self.see(events)
-        return roll_back(self.model, seen, self.law.frailty, 1.0, n_dates)
+        return roll_back(self.model.fitted_.trees, seen, self.law.frailty, 1.0, n_dates)
 
 
 def steady(time):

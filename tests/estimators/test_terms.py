@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.fitted import make_settings
 
 from boostr import BoostR, RecurrentEvents
 from boostr._training.inputs import TrainingData
@@ -37,8 +38,8 @@ def test_where_little_was_known_at_all_dates_validation_decides(monkeypatch):
 
 
 def test_without_earlier_dates_there_is_no_judge():
-    assert TermJudge.of({"n_origins": 0}, None, None, 1) is None
-    assert TermJudge.of({"n_origins": 1}, None, None, 1) is not None
+    assert TermJudge.of(make_settings(n_origins=0), None, None, 1) is None
+    assert TermJudge.of(make_settings(n_origins=1), None, None, 1) is not None
 
 
 def test_courses_that_differ_in_the_end_are_kept(rng):

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,10 +180,7 @@ def test_a_window_without_start_begins_at_zero(machines, machine_model):
 
 def test_curves_that_would_fall_have_a_reason_of_their_own(falling):
     X, model = falling
-    plain = BoostR(**model.get_params() | {"monotone": False})
-    for name, value in vars(model).items():
-        if name.endswith("_"):
-            setattr(plain, name, value)
+    plain = copy.copy(model).set_params(monotone=False)
     bent = model.predict(X, horizon=8.0) - plain.predict(X, horizon=8.0)
     assert (np.abs(bent) > 1e-6).any()
     explanation = explain(model, X, horizon=8.0)

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,8 +58,7 @@ def test_leaf_functions_of_all_trees_add_up_to_the_curves(data, averaged):
             part = tree_partition(averaged, place, tree)
             leaves = [walk(part, row) for row in data.X[:20]]
             total += part.weight * part.curves[leaves]
-    plain = BoostR(monotone=False)
-    plain.__dict__.update({k: v for k, v in vars(averaged).items() if k.endswith("_")})
+    plain = copy.copy(averaged).set_params(monotone=False)
     assert_allclose(total, plain.predict_cumulative(data.X[:20], part.times), atol=1e-10)
 
 

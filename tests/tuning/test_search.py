@@ -145,9 +145,9 @@ class TestSharedStatistics:
         calls = []
         compute = _shared.compute_statistics
 
-        def count(params, data):
-            calls.append((params["leaf"], params["loss"]))
-            return compute(params, data)
+        def count(settings, data):
+            calls.append((settings.leaf, settings.loss))
+            return compute(settings, data)
 
         monkeypatch.setattr(_shared, "compute_statistics", count)
         space = {"leaf": ["power", "step"], "gamma2": (0.1, 9.0)}

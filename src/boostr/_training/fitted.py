@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,10 @@ class Fitted:
     def costs(self) -> Costs:
         """Mean and mean square of the cost of an event."""
         return Costs(*self.cost_moments.tolist())
+
+    def with_ensemble(self, ensemble: Ensemble) -> Fitted:
+        """Return the same with other trees."""
+        return replace(self, trees=replace(self.trees, ensemble=ensemble))
 
     def read_features(self, table: Any) -> FloatArray:
         """Return static features as numbers; warn of unseen categories that matter."""

@@ -84,7 +84,7 @@ def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
     }
     settings = Settings(**model.get_params(deep=False))
     trees = TreeModel(
-        read["ensemble"], settings, read["n_fold_models"], read["clock_variants"]
+        read["ensemble"], settings, read["n_fold_models"], tuple(read["clock_variants"])
     )
     found = {"trees": trees, **early, **read}
     model.fitted_ = Fitted(**{field.name: found[field.name] for field in fields(Fitted)})

@@ -393,7 +393,7 @@ def _leave_out(model: FittedModel, terms: slice) -> FittedModel:
         for member in ensemble.members
     )
     changed = copy.copy(model)
-    changed.ensemble_ = replace(ensemble, members=members)
+    changed.fitted_ = model.fitted_.with_ensemble(replace(ensemble, members=members))
     return changed
 
 
