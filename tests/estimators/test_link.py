@@ -122,7 +122,7 @@ def test_without_events_there_is_no_floor():
     events = RecurrentEvents.from_lists([[], []], end=5.0)
     data = TrainingData(np.zeros((2, 1)), events, np.ones(2), None, np.ones(2, dtype=bool))
     ensemble, level = fit_link(
-        make_ensemble(CalendarClock()), data, np.zeros((2, 1)), PARAMS
+        make_ensemble(CalendarClock()), data, np.zeros((2, 1)), SETTINGS
     )
     assert (ensemble.floor, level) == (None, 1.0)
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from boostr._checks.numbers import as_times
 from boostr._engine.ensemble import Ensemble
+from boostr._training.fitted import Fitted
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import Clock, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories
@@ -94,6 +95,7 @@ class Layout(Protocol):
 class FittedModel(Protocol):
     """A fitted `BoostR`, or anything with the same attributes."""
 
+    fitted_: Fitted
     ensemble_: Ensemble
     clock_: Clock
     encoder_: Encoder
