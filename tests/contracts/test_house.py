@@ -3,44 +3,42 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import boostr
 
 ROOT = Path(boostr.__file__).parent
-FILES = sorted(ROOT.rglob("*.py"))
+TREES = {
+    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
+    for path in sorted(ROOT.rglob("*.py"))
+}
 # Commands and heavy rooms are imported when they are first needed.
 LAZY = {"__init__.py", "cli/__init__.py", "cli/_app.py"}
 
 
-def name_of(path):
-    return path.relative_to(ROOT).as_posix()
+def find(name, kind):
+    return [node for node in ast.walk(TREES[name]) if isinstance(node, kind)]
 
 
-def room_of(path):
-    parts = path.relative_to(ROOT).parts
-    return parts[0] if len(parts) > 1 else "."
+def test_no_room_imports_private_modules_of_another():
+    found = []
+    for name in TREES:
+        own = name.split("/")[0] if "/" in name else "."
+        for node in find(name, ast.ImportFrom):
+            room, *inner = (node.module or "").removeprefix("boostr.").split(".")
+            is_ours = (node.module or "").startswith("boostr.")
+            if is_ours and room != own and any(part.startswith("_") for part in inner):
+                found.append(f"{name}:{node.lineno} {node.module}")
+    assert found == []
 
 
-def calls_in(tree):
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_room_imports_private_modules_of_another(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("boostr."):
-            room, *inner = node.module.split(".")[1:]
-            is_private = any(name.startswith("_") for name in inner)
-            assert room == room_of(path) or not is_private, f"line {node.lineno}"
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_state_is_passed_by_name(path):
-    for call in calls_in(ast.parse(path.read_text())):
-        function = ast.unparse(call.func)
-        assert not (function == "vars" and call.args), f"line {call.lineno}"
-        assert not function.endswith("__dict__.update"), f"line {call.lineno}"
-        if name_of(path) not in LAZY:
-            is_own = function.endswith("import_module") and "boostr" in ast.unparse(call)
-            assert not is_own, f"line {call.lineno}"
+def test_state_is_passed_by_name():
+    found = []
+    for name in TREES:
+        for call in find(name, ast.Call):
+            function = ast.unparse(call.func)
+            is_hidden = function == "vars" and call.args
+            is_hidden = is_hidden or function.endswith("__dict__.update")
+            if name not in LAZY and function.endswith("import_module"):
+                is_hidden = is_hidden or "boostr" in ast.unparse(call)
+            if is_hidden:
+                found.append(f"{name}:{call.lineno} {ast.unparse(call)}")
+    assert found == []
