@@ -74,8 +74,9 @@ class EarlierTrees:
         layout: SensorLayout | None,
     ) -> None:
         """Refuse other data, whose bins and clock would change the meaning of the trees."""
-        mark = _mark(plan.clock, plan.basis, mapper, encoder, layout)
-        if self.rounds and self.mark != mark:
+        if not self.rounds:
+            return
+        if self.mark != _mark(plan.clock, plan.basis, mapper, encoder, layout):
             raise InvalidParameterError(
                 "`warm_start` adds trees to a model of the same data, clock and leaf "
                 "functions, but these are others.\n\nHint: warm_start=False starts anew."

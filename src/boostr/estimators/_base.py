@@ -60,6 +60,10 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     train_loss_ = _result("train_loss")
     validation_results_ = _result("validation_results")
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there are results of a fit."""
+        return hasattr(self, "fitted_")
+
     def _settings(self) -> Settings:
         """Return the checked parameters."""
         return Settings(**self.get_params(deep=False))

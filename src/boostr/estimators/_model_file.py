@@ -69,7 +69,7 @@ def _list_attributes(model: Any) -> dict[str, Any]:
 
 def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
     """Turn an unfitted model into the one that a file describes."""
-    for name in ("n_features_in_", "feature_names_in_"):
+    for name in ("feature_names_in_", "n_features_in_"):
         if name in values:
             setattr(model, name, values[name])
     read = {name.removesuffix("_"): value for name, value in values.items()}
