@@ -129,10 +129,10 @@ class BinMapper:
 
     @property
     def layout(self) -> FeatureLayout:
-        """What trees must know of the features.
+        """Return the bins, categories and missing values that trees need to know.
 
-        Where there are none, there is one that is the same for everybody: a node sums over
-        the bins of any feature, and finds no split in that one.
+        Without features there is one that is the same for all individuals: a node sums
+        over the bins of any feature, and finds no split in that one.
         """
         has_features = len(self.is_categorical) > 0
         return FeatureLayout(

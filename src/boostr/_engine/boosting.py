@@ -95,8 +95,8 @@ class LocalBoostingState:
         self._features = features
         self._first = first
         self._source = LocalSource(features, self.rows, stats.n_terms, n_threads)
-        everybody = np.arange(len(stats.linear), dtype=np.int32)
-        self._members = np.delete(everybody, held_out)
+        individuals = np.arange(len(stats.linear), dtype=np.int32)
+        self._members = np.delete(individuals, held_out)
 
     def start(self, share: float, seed: int) -> None:
         """Begin a tree on a share of those that are trained on."""
@@ -120,7 +120,7 @@ class LocalBoostingState:
         return self._source.split(node, feature, goes_left, children)
 
     def add(self, tree: Tree) -> tuple[float, float]:
-        """Add a tree to the coefficients and gradients of everybody."""
+        """Add a tree to the coefficients and gradients of all individuals."""
         arguments = (
             self._features.bins,
             self._features.missing_bin,
@@ -149,10 +149,10 @@ class LocalBoostingState:
 
 
 def draw_individuals(positions: PositionArray, share: float, seed: int) -> BoolArray:
-    """Draw every individual with the same chance; return who is drawn.
+    """Draw every individual with the same chance; return whether each is drawn.
 
-    Whether somebody is drawn depends on the seed and on the own position alone (a step of
-    the splitmix64 generator), so that parts of the individuals can be drawn anywhere.
+    This depends on the seed and on the individual's position alone (a step of the
+    splitmix64 generator), so that parts of the individuals can be drawn anywhere.
     """
     state = positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     scatter(state)

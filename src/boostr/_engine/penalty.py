@@ -107,7 +107,7 @@ def _drop_empty(starts: IndexArray, prices: FloatArray, *, grows: bool) -> Group
 def _measure_noise(total: Total, starts: IndexArray, n_terms: int) -> FloatArray:
     """Return the standard deviation of every group's gradient per unit of observation.
 
-    Of the gradients of all individuals where everybody has the average's coefficients; a
+    Of the gradients of all individuals where all have the average's coefficients; a
     unit is that of the trace of H over the first group.
     """
     quadratic, linear = total(_sum_statistics)
@@ -128,11 +128,11 @@ def _sum_statistics(stats: SufficientStats, weights: FloatArray) -> tuple[FloatA
 def _sum_squares(
     mean: FloatArray, stats: SufficientStats, weights: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """Sum the squares of gradients where everybody has the same coefficients."""
+    """Sum the squares of gradients where all individuals have the same coefficients."""
     squares = np.zeros(stats.n_terms)
-    everybody = np.arange(len(stats.linear))
-    for begin in range(0, len(everybody), _BLOCK):
-        block = everybody[begin : begin + _BLOCK]
+    individuals = np.arange(len(stats.linear))
+    for begin in range(0, len(individuals), _BLOCK):
+        block = individuals[begin : begin + _BLOCK]
         theta = np.broadcast_to(mean, (len(block), stats.n_terms))
         gradient = stats.multiply(theta, block) - stats.linear[block]
         # Weights are in the statistics: an individual of weight 2 is two of weight 1.

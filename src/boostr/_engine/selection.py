@@ -118,7 +118,7 @@ class ValidatedRun:
     growth: GrowthParams
     trees: tuple[tuple[Tree, ...], ...]  # of every fold, as many as are kept
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
-    out_of_fold: Rows  # (n, n_terms), NaN for whoever was never held out
+    out_of_fold: Rows  # (n, n_terms), NaN for individuals that were never held out
     term: int | None = None  # the only term that was used, if not all
     columns: Columns | None = None  # the only features that were used, if not all
 
@@ -155,7 +155,7 @@ def draw_folds(n: int, n_folds: int, n_repeats: int, seed: int) -> list[IndexArr
 def grow(
     task: Task, growth: GrowthParams, n_rounds: int, label: str
 ) -> tuple[tuple[Tree, ...], FloatArray]:
-    """Boost on everybody for a fixed number of rounds; return trees and training losses."""
+    """Boost on all individuals for fixed rounds; return trees and training losses."""
     booster = task.booster(growth, np.empty(0, dtype=np.int32), 0, task.n_threads)
     losses = np.empty(n_rounds)
     with _letting_go([booster]):
@@ -182,7 +182,7 @@ def validate(
     """Boost on all folds in step, until the held-out loss has not fallen for a while.
 
     All folds keep the same number of trees, the one with the lowest total loss: one curve
-    over everybody is steadier than a curve per fold.
+    over all individuals is steadier than a curve per fold.
     """
     n_beside = task.training_set.count_beside(task.problem, len(folds), task.n_threads)
     n_threads = max(1, task.n_threads // n_beside)
@@ -296,7 +296,7 @@ def _sum_predictions(
 def _solve_nonnegative(quadratic: FloatArray, linear: FloatArray) -> FloatArray:
     """Minimise 1/2 w'Qw - l'w over w >= 0."""
     scale = np.trace(quadratic) / len(linear)
-    if scale <= 0.0:  # nobody predicts anything
+    if scale <= 0.0:  # all predictions are zero
         return np.full(len(linear), 1.0 / len(linear))
     factor = np.linalg.cholesky(quadratic + 1e-9 * scale * np.eye(len(linear)))
     weights, _ = scipy.optimize.nnls(factor.T, np.linalg.solve(factor, linear))
@@ -310,11 +310,11 @@ def _weigh_by_distance(
     best = int(np.argmin(totals))
     squares = products.diagonal() - 2.0 * products[best] + products[best, best]
     variance = squares / n - ((sums - sums[best]) / n) ** 2
-    # Differences that are the same for everybody leave rounding alone.
+    # Differences that are the same for all individuals leave rounding alone.
     variance = np.where(variance > _ROUNDING * squares / n, variance, 0.0)
     error = np.sqrt(variance * n)
     excess = totals - totals.min()
-    certain = np.where(excess > 0.0, np.inf, 0.0)  # where everybody agrees by how much
+    certain = np.where(excess > 0.0, np.inf, 0.0)  # the same for all
     distance = np.divide(excess, error, out=certain, where=error > 0.0)
     weights = np.exp(-2.0 * distance)
     return np.asarray(weights / weights.sum())

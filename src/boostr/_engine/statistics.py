@@ -160,7 +160,7 @@ def compute_suffstats(
 
 def pseudo_individual(basis: FittedBasis, loss: Loss, horizon: float) -> FloatArray:
     """Return R, the H of one individual observed from zero to the horizon."""
-    nobody = ClockedEvents(
+    empty = ClockedEvents(
         window_start=np.zeros(1),
         window_stop=np.array([horizon]),
         window_offsets=np.array([0, 1]),
@@ -169,7 +169,7 @@ def pseudo_individual(basis: FittedBasis, loss: Loss, horizon: float) -> FloatAr
         event_offsets=np.array([0, 0]),
         horizon=horizon,
     )
-    triangle = basis.moments(nobody, loss)[1][0]
+    triangle = basis.moments(empty, loss)[1][0]
     gram = np.zeros((basis.n_terms, basis.n_terms))
     gram[np.tril_indices(basis.n_terms)] = triangle
     return np.asarray(gram + np.tril(gram, -1).T)

@@ -141,7 +141,7 @@ def train(
 ) -> Trained:
     """Choose shapes and numbers of trees, and return the models that make the ensemble.
 
-    ``proportional`` is the term that means "proportional to everybody else", if there are
+    ``proportional`` is the term proportional to the average individual, if there are
     others beside it: shapes are compared on it alone, then the best one is tried with all.
     All terms stay where they lower the held-out loss, and the judge prefers them.
     """
@@ -346,7 +346,7 @@ def _draw(n: int, n_drawn: int, seed: int) -> IndexArray:
 
 
 def refit(task: Task, run: ValidatedRun, weight: float) -> Member:
-    """Grow one model on everybody with the shape and number of trees of a run."""
+    """Grow one model on all individuals with the shape and number of trees of a run."""
     label = f"{run.label}, refit"
     if run.columns is not None:
         n_features = task.training_set.layout.n_features

@@ -66,10 +66,10 @@ class TrainingSet(Protocol):
     def gather_held_out(
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int
     ) -> Rows:
-        """Return everybody's mean coefficients over the models that held them out.
+        """Return each individual's mean coefficients over the models that held them out.
 
         Those of the first ``n_kept`` trees, which were the last ones when state were
-        asked to keep theirs; NaN for whoever was never held out.
+        told to keep theirs; NaN for individuals that were never held out.
         """
         ...
 
@@ -133,7 +133,7 @@ class LocalTrainingSet:
     def gather_held_out(
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int
     ) -> FloatArray:
-        """Return everybody's mean coefficients over the models that held them out."""
+        """Return each individual's mean coefficients over the models that held them out."""
         kept = []
         for booster in boosters:
             state: Any = booster.state
@@ -207,7 +207,7 @@ def mark_individuals(
 def average_held_out(
     shape: tuple[int, ...], kept: Sequence[FloatArray], folds: Sequence[IndexArray]
 ) -> FloatArray:
-    """Return everybody's mean row over the models that held them out, NaN if none did."""
+    """Return each individual's mean row over the models that held it out, or NaN."""
     total = np.zeros(shape)
     times_held_out = np.zeros(len(total))
     for rows, held_out in zip(kept, folds, strict=True):

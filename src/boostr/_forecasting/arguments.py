@@ -189,7 +189,7 @@ def add_newcomers(X: Any, y: RecurrentEvents | None, now: Any) -> RecurrentEvent
 def _begin(y: RecurrentEvents, ids: AnyArray) -> RecurrentEvents:
     """Return histories that have just begun."""
     n, moment = len(ids), _MOMENT * float(y.end.max())
-    # Where everybody has a date of the own, or the same time 0, newcomers have theirs now.
+    # Where each individual has its own origin, newcomers begin now; else at the common end.
     is_common = y.origins is None and y.origin is not None
     start = float(y.end.max()) if is_common else 0.0
     new = RecurrentEvents.from_flat(

@@ -210,19 +210,19 @@ class _Turns:
 
         Infinity if it is past the end; the exposure then rises up to the end.
         """
-        everybody = np.arange(len(going))
+        rows = np.arange(len(going))
         stop = self._stop[going]
-        made = call_sensors(self._sensors, events, everybody, len(going), stop)
+        made = call_sensors(self._sensors, events, rows, len(going), stop)
         layout = self._model.sensor_layout
         used = made if layout is None else layout.apply(made)
         own = None if self._exposure is None else self._exposure[going]
         read = self._curves.along(self._theta[going], used, own).read
         start = self._last[going]
-        begin = read(everybody, start)
-        most = np.maximum(read(everybody, stop) - begin, 0.0) / self._mean_cost
+        begin = read(rows, start)
+        most = np.maximum(read(rows, stop) - begin, 0.0) / self._mean_cost
         with np.errstate(over="ignore"):
             targets = begin + waits * self._mean_cost
-        times = find_times(read, everybody, targets, start, stop)
+        times = find_times(read, rows, targets, start, stop)
         return times, np.where(np.isfinite(times), np.minimum(waits, most), most)
 
 

@@ -3,7 +3,7 @@
 The average of all who are observed at a time changes with who is observed: machines that
 fail more often may be the older ones, and customers that came first the more regular ones.
 For individuals whose own history is known, that is not a course of time. With frailties
-``u_i``, as their histories tell them, the rate at ``t`` is right for everybody where
+``u_i``, as their histories tell them, the rate at ``t`` is right for all individuals where
 ``sum of u_i E_i = N`` in every stretch of time, with ``N`` events where ``E_i`` were
 predicted. The factors of the stretches, and the frailties, are found in turn (the EM
 algorithm of Nielsen et al., 1992, with predictions in the place of covariates).
@@ -77,9 +77,9 @@ class PacedClock:
     clock: Clock
     pace: Pace
 
-    def table(self, everybody: ReadAll) -> FloatArray:
+    def table(self, read_all: ReadAll) -> FloatArray:
         """Return the paced curves where stretches begin, (n, k)."""
-        values = everybody(self.clock.read(self.pace.begins))
+        values = read_all(self.clock.read(self.pace.begins))
         rises = np.diff(values, axis=1) * self.pace.factors[:-1]
         before = values[:, :1] * self.pace.factors[0]
         return np.hstack([before, before + np.cumsum(rises, axis=1)])

@@ -110,10 +110,10 @@ class FeatureEncoder(KnownColumns):
         return f"rare ({value})" if value in rare else f"unknown ({value})"
 
 
-def choose_categorical(X: Any, asked: Any) -> list[bool]:
+def choose_categorical(X: Any, given: Any) -> list[bool]:
     """Return which columns of a table or array are categorical."""
     names = tuple(map(str, X.columns)) if is_frame(X) else _name_columns(X)
-    return _choose_categorical(X, names, asked)
+    return _choose_categorical(X, names, given)
 
 
 def count_categories(
@@ -165,9 +165,9 @@ def _is_category_type(dtype: Any) -> bool:
     return dtype in {nw.Categorical, nw.Enum, nw.String} or isinstance(dtype, nw.Enum)
 
 
-def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool]:
+def _choose_categorical(X: Any, names: tuple[str, ...], given: Any) -> list[bool]:
     """Return for each column whether it is categorical."""
-    if isinstance(asked, str) and asked == "from_dtype":
+    if isinstance(given, str) and given == "from_dtype":
         if not is_frame(X):
             return [False] * len(names)
         # pandas may keep text as objects; those that are numbers are read as such later.
@@ -176,9 +176,9 @@ def _choose_categorical(X: Any, names: tuple[str, ...], asked: Any) -> list[bool
             or (column.dtype == nw.Object and _has_text(column))
             for column in nw.from_native(X, eager_only=True).iter_columns()
         ]
-    if asked is None:
+    if given is None:
         return [False] * len(names)
-    entries = np.asarray(asked)
+    entries = np.asarray(given)
     if entries.dtype == np.bool_ and entries.shape == (len(names),):
         return [bool(entry) for entry in entries]
     chosen = [_find_column(entry, names) for entry in np.atleast_1d(entries).tolist()]

@@ -143,7 +143,7 @@ class FoldCurves:
     @cached_property
     def _table(self) -> FloatArray:
         """Paced curves at the starts of stretches."""
-        assert self._paced is not None  # noqa: S101 - nobody else asks
+        assert self._paced is not None  # noqa: S101 - used with a pace only
         return self._paced.table(self.average.values)
 
     def read(self, rows: PositionArray, times: FloatArray) -> FloatArray:

@@ -47,8 +47,8 @@ def fit_link(
     level = judged[best][1]
     if len(known) < len(theta):
         # Few are held out, with more or fewer events than usual by chance: all tell it.
-        everybody = np.where(np.isnan(theta), ensemble.coefficients(data.features), theta)
-        level = _judge(candidates[best], data, everybody)[1]
+        filled = np.where(np.isnan(theta), ensemble.coefficients(data.features), theta)
+        level = _judge(candidates[best], data, filled)[1]
     return candidates[best].scaled(level), level
 
 

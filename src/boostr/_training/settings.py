@@ -210,7 +210,7 @@ def _check_validation(value: object) -> None:
     raise InvalidParameterError(
         f"`validation` must be 'cv', a share between 0 and 1, or None, but it is {value!r}."
         "\n\nHint: 'cv' cross-validates, 0.2 holds out a fifth of the individuals, None "
-        "grows all `n_estimators` trees on everybody."
+        "grows all `n_estimators` trees on all individuals."
     )
 
 

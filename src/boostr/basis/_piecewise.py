@@ -122,7 +122,7 @@ class StepBasis:
             return PiecewiseBasis(edges, integrals, values, edges, integrals, DIAGONAL)
         joints, lines = _join_middles(edges, events.horizon)
         # One number a cell leaves cells uncoupled only if every curve starts from zero:
-        # whoever is observed from later on, or with gaps, couples them.
+        # individuals that are observed from later on, or with gaps, couples them.
         is_plain = not events.has_late_starts and np.all(events.window_start == 0.0)
         solver = DIAGONAL if is_plain else FULL
         return PiecewiseBasis(edges, values, _derive(values), joints, lines, solver)

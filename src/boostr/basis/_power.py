@@ -19,7 +19,7 @@ __all__ = ["PowerBasis"]
 class PowerBasis:
     """Leaf functions that are sums of powers of time, ``sum of beta_e * s**e``.
 
-    On the operational clock the exponent 1 means "proportional to everybody else"; larger
+    On the operational clock exponent 1 is proportional to the average individual; larger
     exponents let a leaf wear out faster than the others, or slower. Powers extrapolate.
 
     Parameters

@@ -48,7 +48,7 @@ class CalendarClock:
     """Time since the first start of all, ``s(t) = t``, or a clock that stands still."""
 
     speed: float = 1.0
-    origin: float = 0.0  # nobody is observed before it
+    origin: float = 0.0  # no individual is observed before it
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
@@ -71,7 +71,7 @@ class OperationalClock:
     time: ``ds/dt = last_rate * (t / t_end) ** (last_slope - 1)``.
     """
 
-    origin: float  # nobody is observed before it
+    origin: float  # no individual is observed before it
     log_times: FloatArray  # (n_knots,)
     log_counts: FloatArray  # (n_knots,)
     first_slope: float  # exponent before the first knot

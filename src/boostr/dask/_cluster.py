@@ -158,7 +158,7 @@ def _look(client: Client, is_done: Event) -> None:
     while not is_done.wait(_GLANCE):
         try:
             workers = client.scheduler_info(n_workers=-1)["workers"]
-        except Exception:  # whoever waits for the cluster says what is lost
+        except Exception:  # the caller reports what is lost
             return
         paused = {name for name in workers if workers[name].get("status") == "paused"}
         for name in sorted(paused - known):

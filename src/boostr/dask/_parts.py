@@ -64,9 +64,9 @@ class Roles:
     @property
     def event_columns(self) -> list[str]:
         """Columns of events that are read, besides the id."""
-        asked = [self.time, self.event, self.cost]
-        asked += [self.start] if self._has_start else []
-        return [name for name in dict.fromkeys(asked) if name is not None]
+        names = [self.time, self.event, self.cost]
+        names += [self.start] if self._has_start else []
+        return [name for name in dict.fromkeys(names) if name is not None]
 
     def read_events(self, frame: Any) -> RecurrentEvents:
         """Return the histories in a table."""

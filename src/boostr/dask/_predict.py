@@ -183,8 +183,8 @@ class LazyPredictor:
         dask.dataframe.Series
             Expected number (or cost) of events, with the ids as index.
         """
-        asked = self._fitted().horizon_ if horizon is None else horizon
-        table = self.predict_cumulative(X, asked, sensors, **options)
+        end = self._fitted().horizon_ if horizon is None else horizon
+        table = self.predict_cumulative(X, end, sensors, **options)
         return table[table.columns[0]].rename("expected")
 
     def predict_cumulative(
@@ -207,9 +207,9 @@ class LazyPredictor:
             Expected number (or cost) of events by each time: one row per individual with
             its id as index, one column per time.
         """
-        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
-        meta = pd.DataFrame(np.empty((0, len(asked))), columns=asked)
-        return self._ask(AskCurves(asked, options), meta, self._open(X, sensors=sensors))
+        grid = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        meta = pd.DataFrame(np.empty((0, len(grid))), columns=grid)
+        return self._ask(AskCurves(grid, options), meta, self._open(X, sensors=sensors))
 
     def predict_count(
         self,
@@ -302,20 +302,20 @@ class LazyPredictor:
         model, roles = self._fitted(), replace(self.roles_, weight=None)
         static = tables["X"]
         files = {name: table.files for name, table in tables.items()}
-        asked = share(_Asked(_slim(model), roles, files, question, meta), "question")
+        shared = share(_Question(_slim(model), roles, files, question, meta), "question")
         divisions = None
         if len(tables) == 1:
             rows = [(static.read(piece),) for piece in static.pieces]
             divisions = _find_divisions(static)
         else:
             rows = _bring_together(tables, roles)
-        parts = [delayed(_answer)(asked, list(tables), part) for part in rows]
+        parts = [delayed(_answer)(shared, list(tables), part) for part in rows]
         meta = meta.set_index(pd.Index(static.meta[roles.id], name=roles.id))
         return dd.from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Question:
     """Model, columns and question, the same for all pieces."""
 
     model: BoostR
@@ -375,13 +375,13 @@ def _bring_together(tables: Mapping[str, Table], roles: Roles) -> list[tuple[Any
     return list(zip(*parts, strict=True))
 
 
-def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
+def _answer(given: _Question, names: Sequence[str], frames: Sequence[Any]) -> Any:
     """Return the predictions for the individuals of one piece."""
     rows = dict(zip(names, frames, strict=True))
-    roles, static = asked.roles, rows["X"]
+    roles, static = given.roles, rows["X"]
     index = pd.Index(static[roles.id], name=roles.id)
     if not len(static):
-        return asked.meta.set_index(index)
+        return given.meta.set_index(index)
     table = static.drop(columns=[roles.id]).reset_index(drop=True)
     histories = paths = None
     exposure = None
@@ -389,20 +389,20 @@ def _answer(asked: _Asked, names: Sequence[str], frames: Sequence[Any]) -> Any:
         numbers = static.set_index(roles.id)[roles.exposure]
         exposure = numbers.to_numpy(dtype=np.float64)
     if len(rows) > 1:
-        ids, table, _ = read_static(roles, asked.files["X"], static)
+        ids, table, _ = read_static(roles, given.files["X"], static)
         index = pd.Index(static[roles.id].sort_values(), name=roles.id)
         if exposure is not None:
             exposure = numbers.sort_index().to_numpy(dtype=np.float64)
         # The tables may know more individuals than are asked for.
         own = {name: frame[frame[roles.id].isin(ids)] for name, frame in rows.items()}
         if "events" in own:
-            files = asked.files["events"]
+            files = given.files["events"]
             histories = read_histories(roles, files, own["events"], ids)
         if "sensors" in own:
-            paths = read_paths(roles, asked.files["sensors"], own["sensors"], ids)
+            paths = read_paths(roles, given.files["sensors"], own["sensors"], ids)
     columns = [name for name in table.columns if name not in {FILE, roles.exposure}]
-    features = table[_name_features(asked.model, columns)]
+    features = table[_name_features(given.model, columns)]
     with use_worker_threads():
         some = Individuals(table, features, histories, paths, exposure)
-        found = asked.question(asked.model, some)
-    return found.astype(asked.meta.dtypes).set_index(index)
+        found = given.question(given.model, some)
+    return found.astype(given.meta.dtypes).set_index(index)

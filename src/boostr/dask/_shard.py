@@ -178,13 +178,13 @@ def hold_out(
     """
     with use_worker_threads():
         stats, features = shard.look(view), shard.features
-        nobody = np.empty(0, dtype=np.int32)
+        none = np.empty(0, dtype=np.int32)
         own_folds = [positions - shard.first for positions in folds]
         kept = []
         for trees, own in zip(models, own_folds, strict=True):
             part = SufficientStats(stats.linear[own], stats.quadratic[own])
             bins = features.holding(features.bins[own])
-            state = LocalBoostingState(part, bins, 0, nobody)
+            state = LocalBoostingState(part, bins, 0, none)
             for tree in trees:
                 state.add(tree)
             kept.append(state.theta)
@@ -309,7 +309,7 @@ class Hosts:
         with self._lock:
             nodes = _list_nodes(self._heads)
         for node in nodes:
-            # Of a lost one, Dask says so at once or never replies: nobody waits for it.
+            # Of a lost one, Dask says so at once or never replies: it is not waited for.
             with contextlib.suppress(RuntimeError):
                 node.host.forget(model)
 

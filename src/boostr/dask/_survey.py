@@ -74,7 +74,7 @@ class Summary:
             return self
         begins = np.cumsum(self.counts) - self.counts
         # Values belong to the run that they begin in, so that all but the last one of a run
-        # lie in it wholly: they are less than an even share of everybody.
+        # lie in it wholly: they are less than an even share of all individuals.
         run = begins * n_kept // self.n
         first = np.flatnonzero(np.diff(run, prepend=-1))
         last = np.append(first[1:], len(run)) - 1
@@ -179,7 +179,7 @@ def count_heads(
     )
     if not heads.total:
         raise InvalidParameterError(
-            "There must be somebody to learn from, but "
+            "There must be individuals to learn from, but "
             + ("all weights are zero." if sum(heads.n) else "`X` has no rows.")
             + "\n\nHint: weights of zero leave individuals out."
         )
@@ -215,7 +215,7 @@ class _SurveyOptions:
 class _Totals:
     """Summary of all individuals of one or several parts."""
 
-    summary: DataSummary | None  # None where nobody is used
+    summary: DataSummary | None  # None where no individual is used
     n_values: int  # times and values of sensors
     counts: Mapping[str, Counter[Any] | None]
     summaries: Sequence[Summary | None]
@@ -293,10 +293,10 @@ def survey(
     return _conclude(known, [one for one in found if one is not None], sum(heads.n))
 
 
-def _choose_categorical(meta: Any, asked: Any, with_text: frozenset[str]) -> list[bool]:
+def _choose_categorical(meta: Any, given: Any, with_text: frozenset[str]) -> list[bool]:
     """Return which features are categorical, also columns of any type with texts."""
-    chosen = choose_categorical(meta, asked)
-    if not (isinstance(asked, str) and asked == "from_dtype"):
+    chosen = choose_categorical(meta, given)
+    if not (isinstance(given, str) and given == "from_dtype"):
         return chosen
     return [
         is_category or name in with_text

@@ -100,8 +100,8 @@ default="constant"
     n_folds : int, default=5
         Number of folds.
     average_folds : bool, default=True
-        Average the models of the folds; if False, one model is grown on everybody with the
-        settings found.
+        Average the models of the folds; if False, one model is grown on all individuals
+        with the settings found.
     subsample : float, default=1.0
         Share of individuals drawn for each tree.
     colsample : float, default=1.0
@@ -146,7 +146,7 @@ default="constant"
         each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble; see
         `validation_to_frame`.
     train_loss_ : ndarray or None
-        Training loss after each tree, where one model was grown on everybody.
+        Training loss after each tree, where one model was grown on all individuals.
     sensor_usefulness_ : dict or None
         For each sensor the rise of the held-out loss per individual when its effects are
         left out, and the standard error of that; None without sensors or validation.

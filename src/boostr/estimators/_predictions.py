@@ -71,8 +71,8 @@ class PredictionMethods(FittedEstimator):
             Expected number (or cost) of events in (0, horizon].
         """
         check_is_fitted(self)
-        asked = self.horizon_ if horizon is None else horizon
-        times = check_times(asked, "horizon")
+        end = self.horizon_ if horizon is None else horizon
+        times = check_times(end, "horizon")
         if len(times) != 1:
             raise InvalidParameterError(
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"

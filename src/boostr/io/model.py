@@ -256,7 +256,7 @@ def from_bytes(content: bytes | bytearray | memoryview) -> Any:
     except InvalidModelFileError:
         raise
     except Exception as error:
-        # Every rule has a message of its own; this is for what nobody has thought of.
+        # Every rule has a message of its own; this is for what no rule foresees.
         what = f"{type(error).__name__}: {shorten(error)}"
         raise InvalidModelFileError(
             f"The file must hold a model, but reading it fails ({what}).\n\n"

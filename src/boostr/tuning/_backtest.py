@@ -90,7 +90,7 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
     Raises
     ------
     InvalidParameterError
-        If nobody is observed before, after or at a date, or no events came before it.
+        If no individual is observed before, after or at a date, or no event came before.
 
     See Also
     --------
@@ -146,9 +146,9 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
                 if key not in kept.records:
                     kept.add(key, _run(candidate, window, level))
                     progress.advance()
-                asked = {"candidate": candidate.name, "date": window.date.label}
-                asked |= {"horizon": horizon, "level": level}
-                rows.append(asked | kept.records[key])
+                row = {"candidate": candidate.name, "date": window.date.label}
+                row |= {"horizon": horizon, "level": level}
+                rows.append(row | kept.records[key])
     return make_backtest(rows, common.table, common.events.time_unit)
 
 
@@ -168,7 +168,7 @@ def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
     rows, lengths = date.find_observed(y, horizon)
     if not rows.size:
         raise InvalidParameterError(
-            f"Somebody must be under observation as of {date}, before and after it, but "
+            f"Some individual must be observed as of {date}, before and after it, but "
             f"none of {len(y)} individuals is.\n\nHint: choose dates within follow-up."
         )
     if not split.train.times.size:
@@ -208,8 +208,8 @@ def _run(candidate: Candidate, window: Window, level: float) -> dict[str, Any]:
         known, rows = _know(candidate, window.date)
         own = () if candidate.history_sensors is None else (candidate.history_sensors,)
         model = clone(candidate.model).fit(known.features, known.events, *own)
-        asked = known.take(np.searchsorted(rows, window.rows))
-        forecast = _forecast(model, asked, candidate, window, level)
+        individuals = known.take(np.searchsorted(rows, window.rows))
+        forecast = _forecast(model, individuals, candidate, window, level)
     except Exception as error:
         error.add_note(f"(candidate {candidate.name!r} as of {window.date})")
         raise
@@ -218,13 +218,13 @@ def _run(candidate: Candidate, window: Window, level: float) -> dict[str, Any]:
 
 def _know(candidate: Candidate, date: Date) -> tuple[Individuals, PositionArray]:
     """Return the data known to a candidate at a date, and the rows."""
-    everybody = candidate.individuals
+    individuals = candidate.individuals
     times = date.times + candidate.shift
-    if everybody.sensors is not None:
-        sensors = clip_sensors(everybody.sensors, times)
-        everybody = replace(everybody, sensors=sensors)
-    past, rows = clip(everybody.events, np.full(len(times), -np.inf), times)
-    return everybody.take(rows, past), rows
+    if individuals.sensors is not None:
+        sensors = clip_sensors(individuals.sensors, times)
+        individuals = replace(individuals, sensors=sensors)
+    past, rows = clip(individuals.events, np.full(len(times), -np.inf), times)
+    return individuals.take(rows, past), rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,27 +237,28 @@ class _Forecast:
 
 
 def _forecast(
-    model: Any, asked: Individuals, candidate: Candidate, window: Window, level: float
+    model: Any, individuals: Individuals, candidate: Candidate, window: Window, level: float
 ) -> _Forecast:
     """Forecast the events of individuals from the end of their histories on."""
     try:
-        best, features = find_model(model, asked.features, "forecast")
+        best, features = find_model(model, individuals.features, "forecast")
     except InvalidParameterError:
-        best, features = find_model(model, asked.features, "predict_count")
-        begin = asked.events.end
-        end, exposure = begin + window.lengths, exposure_of(asked.events)
+        best, features = find_model(model, individuals.features, "predict_count")
+        begin = individuals.events.end
+        end, exposure = begin + window.lengths, exposure_of(individuals.events)
         expected = best.predict_count(features, begin, end, **exposure)
         return _Forecast(np.asarray(expected, dtype=np.float64))
     options: dict[str, Any] = {"level": level}
     if candidate.history_sensors is not None:
         options["Z"] = candidate.history_sensors
-    table = best.forecast(features, asked.events, window.lengths, **options)
-    columns = _in_order(table, asked.events.ids)
+    table = best.forecast(features, individuals.events, window.lengths, **options)
+    columns = _in_order(table, individuals.events.ids)
     intervals = total = None
     if {"lower", "upper"} <= columns.keys():
         intervals = columns["lower"], columns["upper"]
     if hasattr(best, "forecast_fleet") and candidate.history_sensors is None:
-        fleet = best.forecast_fleet(features, asked.events, window.lengths, level=level)
+        events = individuals.events
+        fleet = best.forecast_fleet(features, events, window.lengths, level=level)
         total = float(fleet.lower), float(fleet.upper)
     return _Forecast(columns["expected"], intervals, total)
 

@@ -76,7 +76,7 @@ def _read_date(given: Any, y: RecurrentEvents) -> Date:
     if np.ndim(given) != 0:
         raise InvalidParameterError(
             "`as_of` must hold one time or time stamp per date, but it holds an array.\n\n"
-            "Hint: where time is age, time stamps mean everybody's own age on that day; "
+            "Hint: where time is age, time stamps mean the age of each on that day; "
             "y.in_calendar_time(since=…) has dates where there are none."
         )
     times = read_times(y, given, "as_of")

@@ -48,8 +48,8 @@ class Individuals:
         table = check_table(X)
         check_rows(events, table.shape[0])
         weights = check_weights(sample_weight, len(events))
-        everybody = cls(table, events, sensors, weights)
-        return everybody if weights.all() else everybody.take(np.flatnonzero(weights))
+        individuals = cls(table, events, sensors, weights)
+        return individuals if weights.all() else individuals.take(np.flatnonzero(weights))
 
     @property
     def features(self) -> Any:

@@ -176,7 +176,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         Z: Trajectories | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Run all settings on all splits, and fit the best to everybody.
+        """Run all settings on all splits, and fit the best to all individuals.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "results_")
         if not self.refit:
             raise InvalidParameterError(
-                "Predictions need the best setting fitted to everybody, but refit=False."
+                "Predictions need the best setting to be fitted, but refit=False."
                 "\n\nHint: BoostR(**search.best_params_).fit(X, y), or refit=True."
             )
         return self.best_estimator_

@@ -181,7 +181,7 @@ def as_of_split(y: RecurrentEvents, date: Any, horizon: float | None = None) -> 
     for rows, when in ((train_rows, "before"), (test_rows, "after")):
         if rows.size == 0:
             raise InvalidParameterError(
-                f"Somebody must be observed {when} the date, but nobody is observed {when} "
+                f"Individuals must be observed {when} the date, but none is observed {when} "
                 f"{date}.\n\nHint: follow-up lasts {_tell_span(events)}."
             )
     return AsOf(train, test, train_rows, test_rows, dates)
@@ -260,8 +260,8 @@ def list_rows(splits: Any, X: Any, y: RecurrentEvents, seed: int) -> list[Rows]:
                 f"but it is {splits}."
             )
         folds = draw_folds(n, int(splits), 1, seed)
-        everybody = np.arange(n)
-        return [(np.setdiff1d(everybody, held), held.astype(np.intp)) for held in folds]
+        individuals = np.arange(n)
+        return [(np.setdiff1d(individuals, held), held.astype(np.intp)) for held in folds]
     try:
         pairs: Iterable[Any] = splits.split(X, y) if hasattr(splits, "split") else splits
         rows = [_check_pair(train, test, n) for train, test in pairs]
