@@ -119,7 +119,7 @@ def fit_limited(folder: Path, case: str, limit: float, threads: int, trees: int)
     from boostr.data import RecurrentEvents, Trajectories
 
     seconds: dict[str, float] = {}
-    for name in ("_survey", "plan_statistics", "_stream_statistics"):
+    for name in ("_survey", "plan_statistics", "_compute_parts"):
         setattr(_scanned, name, _timed(getattr(_scanned, name), name, seconds))
     roles = {"id": "id", "time": "time", "event": "event"}
     settings = {"n_estimators": trees, "max_leaf_nodes": 8, "validation": None}

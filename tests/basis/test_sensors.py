@@ -18,7 +18,7 @@ from boostr.basis import (
     SplineBasis,
     StepBasis,
 )
-from boostr.basis.sensor_ranges import draw_exposure
+from boostr.basis.sensors import draw_exposure
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError
 
@@ -243,7 +243,7 @@ def test_shuffled_individuals_have_shuffled_statistics(rng, fleet, baseline, los
 def test_blocks_of_individuals_change_nothing(monkeypatch, fleet, baseline, loss):
     basis = fleet.place(baseline, loss)
     whole = statistics(fleet.clocked(), basis, loss)
-    monkeypatch.setattr("boostr.basis._sensors._BLOCK", 5)
+    monkeypatch.setattr("boostr.basis.sensors._BLOCK", 5)
     assert np.array_equal(statistics(fleet.clocked(), basis, loss), whole)
 
 
@@ -584,7 +584,7 @@ def test_the_exposure_counts_by_the_individual_s_weight(rng, fleet):
 
 def test_a_sample_of_pieces_keeps_the_ranges_of_all(monkeypatch, fleet):
     plain = draw_exposure(fleet.clocked())
-    monkeypatch.setattr("boostr.basis.sensor_ranges._SAMPLE_SIZE", 5)
+    monkeypatch.setattr("boostr.basis.sensors._SAMPLE_SIZE", 5)
     sampled = draw_exposure(fleet.clocked())
     assert len(sampled.weights) < len(plain.weights)
     assert np.array_equal(sampled.lows, plain.lows, equal_nan=True)

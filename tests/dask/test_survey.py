@@ -136,8 +136,8 @@ def test_every_so_manieth_individual_is_counted_over_all_parts(
     gathered, fleet, local, monkeypatch
 ):
     data, _, client = gathered
-    monkeypatch.setattr("boostr.dask._survey.FEW", 50)
-    monkeypatch.setattr("boostr.dask._survey.POOL", 80)
+    monkeypatch.setattr("boostr.dask._survey.N_SAMPLE", 50)
+    monkeypatch.setattr("boostr.dask._survey.N_CLOCK_SAMPLE", 80)
     found = survey(
         client,
         data.context,

@@ -215,11 +215,11 @@ def test_those_who_stand_for_all_are_the_same_ones(fleet, monkeypatch, bound):
     data, folder = fleet
     for room in (_statistics, _scanned):
         if bound == "individuals":
-            monkeypatch.setattr(room, "POOL", 19)
-            monkeypatch.setattr(room, "FEW", 7)
+            monkeypatch.setattr(room, "N_CLOCK_SAMPLE", 19)
+            monkeypatch.setattr(room, "N_SAMPLE", 7)
         else:
-            monkeypatch.setattr(room, "EVENTS", len(data.y.times) // 3)
-            monkeypatch.setattr(room, "VALUES", data.Z.values.size // 5)
+            monkeypatch.setattr(room, "MOST_EVENTS", len(data.y.times) // 3)
+            monkeypatch.setattr(room, "MOST_VALUES", data.Z.values.size // 5)
     monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 2000)
     here = BoostR(**SENSOR_SETTINGS).fit(data.X, data.y, data.Z)
     there = BoostR(**SENSOR_SETTINGS).fit(data.X, *scan_fleet(folder))
@@ -231,7 +231,7 @@ def test_sensors_of_three_times_as_many_files_need_little_more_memory(
 ):
     data, _ = fleet
     monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 1500)
-    monkeypatch.setattr(_scanned, "VALUES", 3000)
+    monkeypatch.setattr(_scanned, "MOST_VALUES", 3000)
     peaks = []
     for n_copies in (1, 3):
         for name, container in (("events", data.y), ("samples", data.Z)):
@@ -245,11 +245,11 @@ def test_sensors_of_three_times_as_many_files_need_little_more_memory(
         )
         assert len(events) == len(samples) == n
         tracemalloc.start()
-        _, pool, few = _scanned._survey(scanned, scanned.parts(1))
+        _, clock_sample, sample = _scanned._survey(scanned, scanned.parts(1))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert len(pool) == n
-        assert few.sensors.values.size < 3000
+        assert len(clock_sample) == n
+        assert sample.sensors.values.size < 3000
     raw = data.Z.values.nbytes + data.Z.times.nbytes
     assert peaks[1] < 0.5 * 3 * raw
     assert peaks[1] - peaks[0] < 0.3 * 2 * raw  # events and lists of what is where

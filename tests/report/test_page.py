@@ -1,11 +1,11 @@
 """The page is one file, whatever the names in it."""
 
 import re
-from copy import copy
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from tests.fitted import change
 from tests.report.scenes import (
     HOSTILE,
     SETTINGS,
@@ -154,8 +154,7 @@ def test_the_page_says_whose_predictions_these_are(page, tmp_path):
 
 def test_a_model_from_an_early_file_cannot_tell_whom_it_was_trained_on(tmp_path):
     X, y, _ = pumps().data
-    early = copy(fitted_plain())
-    del early.fingerprint_
+    early = change(fitted_plain(), fingerprint=None)
     path = fleet_report(early, X[:50], y[:50], path=tmp_path / "x.html", horizon=9)
     assert "does not tell whom it was trained on" in path.read_text(encoding="utf-8")
 

@@ -65,7 +65,7 @@ def test_every_date_makes_a_split(rng):
 
 @pytest.mark.parametrize(("date", "when"), [(-1.0, "before"), (500.0, "after")])
 def test_dates_outside_of_the_follow_up_are_refused(rng, date, when):
-    with pytest.raises(InvalidParameterError, match=f"none is observed {when}"):
+    with pytest.raises(InvalidParameterError, match=f"none is {when}"):
         as_of_split(gappy(rng), date)
 
 

@@ -12,11 +12,18 @@ from boostr._frailty.weighted_exposure import ExposedWindows
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fitted import Fitted
+from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.learn import EarlierTrees, learn_trees
 from boostr._training.run import Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins
-from boostr._training.streamed import check_data, prepare
+from boostr._training.statistics import compute_statistics
+from boostr._training.streamed import (
+    ScannedData,
+    check_scanned_data,
+    is_scanned,
+    stream_statistics,
+)
 from boostr._training.terms import TermJudge
 from boostr.data import RecurrentEvents, ScannedEvents
 
@@ -45,8 +52,14 @@ def fit_model(
     ):
         encoder = FeatureEncoder.learn(table, settings.categorical_features)
         layout = None if sensors is None else SensorLayout.learn(sensors)
-        data = check_data(table, encoder, y, sensors, sample_weight)
-        prepared = prepare(settings, data, n_threads, progress, exposure)
+        progress.announce("statistics")
+        data: TrainingData | ScannedData
+        if is_scanned(y, sensors):
+            data = check_scanned_data(table, encoder, y, sensors, sample_weight)
+            prepared = stream_statistics(settings, data, n_threads, progress)
+        else:
+            data = check_training_data(table, encoder, y, sensors, sample_weight)
+            prepared = compute_statistics(settings, data, exposure)
         plan, sample = prepared.plan, prepared.sample
         progress.announce("bins")
         mapper = find_bins(data.features, settings.max_bins, encoder)

@@ -50,6 +50,7 @@ class Fitted:
     forecast_law: ForecastLaw
     cost_moments: FloatArray  # mean and mean square of the cost of an event
     forecast_scores: FloatArray  # of forecasts of training individuals, sorted
+    reading: dict[str, Any] | None = None  # how the command line has read the tables
 
     @property
     def settings(self) -> Settings:

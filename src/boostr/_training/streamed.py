@@ -12,12 +12,10 @@ from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_ids_match, check_weights
 from boostr._engine.statistics import SufficientStats
-from boostr._frailty.weighted_exposure import ExposedWindows
 from boostr._training.features import FeatureEncoder
 from boostr._training.inputs import (
     ROWS_HINT,
     TrainingData,
-    check_training_data,
     find_step,
     spread_rows,
 )
@@ -30,7 +28,6 @@ from boostr._training.statistics import (
     N_SAMPLE,
     Plan,
     Prepared,
-    compute_statistics,
     plan_statistics,
 )
 from boostr._training.summary import DataSummary
@@ -40,7 +37,7 @@ from boostr.data.features import check_one_row_each
 from boostr.data.parquet.pairs import read_in_step
 from boostr.data.parquet.rows import map_ahead
 
-__all__ = ["ScannedData", "check_data", "prepare"]
+__all__ = ["ScannedData", "check_scanned_data", "is_scanned", "stream_statistics"]
 
 # Histories and sensors of some individuals, and the place of the first among those used.
 Part = tuple[int, RecurrentEvents, Trajectories | None]
@@ -123,17 +120,21 @@ def _thin(
     return rows[chosen], events[chosen], None if sensors is None else sensors[chosen]
 
 
-def check_data(
+def is_scanned(y: object, sensors: object) -> bool:
+    """Return whether histories or sensors are in files."""
+    if not isinstance(y, (ScannedEvents, RecurrentEvents)):
+        return False
+    return isinstance(y, ScannedEvents) or isinstance(sensors, ScannedTrajectories)
+
+
+def check_scanned_data(
     table: Any,
     encoder: FeatureEncoder,
-    y: object,
+    y: ScannedEvents | RecurrentEvents,
     sensors: Any,
     sample_weight: ArrayLike | None,
-) -> TrainingData | ScannedData:
-    """Check features, events and weights against each other, in memory or in files."""
-    is_scan = isinstance(y, ScannedEvents) or isinstance(sensors, ScannedTrajectories)
-    if not is_scan or not isinstance(y, (ScannedEvents, RecurrentEvents)):
-        return check_training_data(table, encoder, y, sensors, sample_weight)
+) -> ScannedData:
+    """Check features, events in files and weights against each other."""
     features = encoder.transform(table)
     check_one_row_each(y, len(features), ROWS_HINT)
     check_ids_match(table, y)
@@ -144,28 +145,19 @@ def check_data(
     return ScannedData(features, y, weights, sensors, is_used)
 
 
-def prepare(
-    settings: Settings,
-    data: TrainingData | ScannedData,
-    n_threads: int,
-    progress: Progress,
-    exposure: ExposedWindows | None = None,
+def stream_statistics(
+    settings: Settings, data: ScannedData, n_threads: int, progress: Progress
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics.
 
-    Files are read twice: once for summary and subsamples, once for the statistics;
-    ``exposure`` is for data in memory only.
+    Files are read twice: once for summary and subsamples, once for the statistics.
     """
-    progress.announce("statistics")
-    if isinstance(data, TrainingData):
-        return compute_statistics(settings, data, exposure)
-    summary, clock_sample, sample = _survey(
-        data, _show(data, "survey", n_threads, progress)
-    )
+    parts = _show(data, "survey", n_threads, progress)
+    summary, clock_sample, sample = _survey(data, parts)
     summary.check(settings.clock)
     plan = plan_statistics(settings, clock_sample, sample, summary)
     parts = _show(data, "statistics", n_threads, progress)
-    stats = _stream_statistics(plan, data.weights, parts, n_threads)
+    stats = _compute_parts(plan, data.weights, parts, n_threads)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
     return Prepared(plan, stats, problem, clock_sample, sample)
 
@@ -204,7 +196,7 @@ def _survey(
     return summary, pooled, pooled if data.sensors is None else sample.take(data)
 
 
-def _stream_statistics(
+def _compute_parts(
     plan: Plan, weights: FloatArray, parts: Iterator[Part], n_threads: int
 ) -> SufficientStats:
     """Compute the statistics chunk by chunk while the next ones are read."""

@@ -11,7 +11,7 @@ from boostr._checks.numbers import first_few, warn_user
 from boostr._engine.statistics import put_on_clock
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.basis import CalendarClock
-from boostr.basis.sensor_ranges import draw_exposure
+from boostr.basis.sensors import draw_exposure
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import Fingerprint

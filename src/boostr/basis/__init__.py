@@ -2,9 +2,9 @@
 
 from boostr.basis._piecewise import PiecewiseBasis, SplineBasis, StepBasis
 from boostr.basis._power import PowerBasis
-from boostr.basis._sensors import FittedSensorBasis, Sensor, SensorBasis
 from boostr.basis.base import Basis, ClockedEvents, ClockedPaths, FittedBasis, Loss
 from boostr.basis.clock import CalendarClock, Clock, OperationalClock
+from boostr.basis.sensors import FittedSensorBasis, Sensor, SensorBasis
 
 __all__ = [
     "Basis",

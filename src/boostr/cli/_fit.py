@@ -7,6 +7,7 @@ import shlex
 import sys
 import time as clock
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,7 +101,7 @@ def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None
     """Fit a model and save it, with the column roles of its tables."""
     model.fit(fleet.X, fleet.y, fleet.Z, checkpoint=checkpoint)
     # Files keep fitted attributes, so that forecasts read the same columns.
-    model.reading_ = fleet.reading
+    model.fitted_ = replace(model.fitted_, reading=fleet.reading)
     model.verbose = 0
     model.save(out)
 

@@ -67,7 +67,7 @@ class Known:
         """Return the inputs that a fitted model needs."""
         layout, encoder = model.sensor_layout_, model.encoder_
         pairs = zip(encoder.names, encoder.is_categorical.tolist(), strict=True)
-        kept = getattr(model, "reading_", None)
+        kept = model.reading_
         is_sound = isinstance(kept, dict) and all(
             isinstance(text, str) for text in (*kept, *filter(None, kept.values()))
         )

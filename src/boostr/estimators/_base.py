@@ -51,6 +51,7 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     n_estimators_ = _result("n_estimators")
     n_fold_models_ = _result("n_fold_models")
     out_of_fold_coefficients_ = _result("out_of_fold_coefficients")
+    reading_ = _result("reading")
     reference_clock_ = _result("reference_clock")
     sensor_layout_ = _result("sensor_layout")
     sensor_usefulness_ = _result("sensor_usefulness")

@@ -62,8 +62,9 @@ def _list_attributes(model: Any) -> dict[str, Any]:
     """Return what a file holds of a fitted model, by name."""
     names = [*_ATTRIBUTES, *_LATER_ATTRIBUTES, "feature_names_in_"]
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    if model.fingerprint_ is None:  # as in early files
-        del found["fingerprint_"]
+    for name in ("fingerprint_", "reading_"):  # which not every model has
+        if found[name] is None:
+            del found[name]
     return found
 
 
@@ -81,6 +82,7 @@ def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
         "time_origin": None,
         "fingerprint": None,
         "forecast_law": ForecastLaw(drifting),
+        "reading": None,
     }
     settings = Settings(**model.get_params(deep=False))
     trees = TreeModel(
@@ -230,6 +232,7 @@ _LATER_ATTRIBUTES = {
     "time_origin_": optional(STAMP),
     "fingerprint_": instance(Fingerprint, words="Fingerprint"),
     "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
+    "reading_": instance(dict, words="dict of what the command line was told"),
 }
 
 

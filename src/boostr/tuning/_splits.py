@@ -181,7 +181,7 @@ def as_of_split(y: RecurrentEvents, date: Any, horizon: float | None = None) -> 
     for rows, when in ((train_rows, "before"), (test_rows, "after")):
         if rows.size == 0:
             raise InvalidParameterError(
-                f"Individuals must be observed {when} the date, but none is observed {when} "
+                f"Individuals must be observed {when} the date, but none is {when} "
                 f"{date}.\n\nHint: follow-up lasts {_tell_span(events)}."
             )
     return AsOf(train, test, train_rows, test_rows, dates)

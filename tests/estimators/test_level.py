@@ -9,8 +9,8 @@ from tests.fitted import make_settings
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._engine.binning import BinMapper
 from boostr._engine.ensemble import Ensemble
+from boostr._training.finish import fit_link
 from boostr._training.inputs import TrainingData
-from boostr._training.level import fit_link
 from boostr.basis import CalendarClock, OperationalClock, PowerBasis
 
 SETTINGS = make_settings()
