@@ -10,7 +10,7 @@ import pytest
 from distributed import Client
 from tests.dask.scenes import make_fleet, spread, write
 from tests.dask.test_estimator import after_rounds, count_grown, fit, scatter
-from tests.dask.test_survey import PARAMS, look
+from tests.dask.test_survey import SETTINGS, look
 
 from boostr._training.settings import find_bins
 from boostr._training.statistics import plan_statistics
@@ -30,7 +30,7 @@ def kill_one(client):
 
 def prepare(client, sources):
     data, found = look(client, sources)
-    plan = plan_statistics(PARAMS, found.pool, found.few, found.extent)
+    plan = plan_statistics(SETTINGS, found.clock_sample, found.sample, found.summary)
     mapper = find_bins(found.pool.features, 16, found.encoder)
     return data, Recipe(plan, found.encoder, mapper, found.categories)
 

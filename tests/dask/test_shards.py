@@ -20,8 +20,8 @@ from boostr._engine.selection import Task, draw_folds, grow, validate, weigh_run
 from boostr._engine.training import SENSOR_SHAPES, Shape, Validation, train
 from boostr._engine.training_set import sum_up
 from boostr._engine.tree import GrowthParams
+from boostr.dask import _boosting_state
 from boostr.dask import _shard as _hosts
-from boostr.dask import _state
 from boostr.dask._boosting_state import Shards
 from boostr.dask._shard import Shard
 from boostr.dask._shards import DaskTrainingSet
@@ -370,7 +370,7 @@ def _kill_once(killed, pid):
 
 
 def _kill_within(monkeypatch, kill, order):
-    send = _state.SharedBoostingState._send
+    send = _boosting_state.SharedBoostingState._send
     counted = []
 
     def send_and_kill(self, asked, *rest):
@@ -379,4 +379,4 @@ def _kill_within(monkeypatch, kill, order):
             kill()
         return send(self, asked, *rest)
 
-    monkeypatch.setattr(_state.SharedBoostingState, "_send", send_and_kill)
+    monkeypatch.setattr(_boosting_state.SharedBoostingState, "_send", send_and_kill)

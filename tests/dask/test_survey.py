@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.dask.scenes import COLUMNS, make_fleet, spread, write
+from tests.fitted import make_settings
 
 from boostr._training.features import FeatureEncoder
 from boostr._training.inputs import check_training_data
@@ -15,16 +16,7 @@ from boostr.dask._survey import find_bins as find_summarized_bins
 from boostr.dask._survey import survey
 from boostr.data import Trajectories
 
-PARAMS = {
-    "clock": "operational",
-    "leaf": "power",
-    "loss": "intensity",
-    "gamma2": 1.0,
-    "n_knots": 2,
-    "spline_order": 3,
-    "baseline": "constant",
-    "sensor_penalty": "group_lasso",
-}
+SETTINGS = make_settings()
 ROLES = Roles(**COLUMNS, weight="weight")
 
 
@@ -37,7 +29,7 @@ def fleet():
 def local(fleet):
     encoder = FeatureEncoder.learn(fleet.X, "from_dtype")
     data = check_training_data(fleet.X, encoder, fleet.y, fleet.Z, fleet.weights)
-    return encoder, data, compute_statistics(PARAMS, data)
+    return encoder, data, compute_statistics(SETTINGS, data)
 
 
 def look(client, sources):
@@ -85,7 +77,7 @@ def assert_same_sensors(one, other):
 def test_everybody_is_counted(gathered, fleet):
     data, found, _ = gathered
     assert sum(data.heads.n) == 250
-    assert data.heads.total == np.sum(fleet.weights > 0) == found.extent.n
+    assert data.heads.total == np.sum(fleet.weights > 0) == found.summary.n
     np.testing.assert_array_equal(found.is_used, fleet.weights > 0)
 
 
@@ -98,7 +90,7 @@ def test_the_encoder_is_that_of_one_machine(gathered, local):
 
 def test_samples_are_those_of_one_machine(gathered, local):
     _, data, _ = local
-    found = gathered[1].few
+    found = gathered[1].sample
     np.testing.assert_array_equal(found.features, data.features)
     np.testing.assert_array_equal(found.weights, data.weights)
     assert found.events.equals(data.events)
@@ -118,8 +110,8 @@ def test_bins_are_those_of_one_machine(gathered, local):
 def test_statistics_and_bins_are_those_of_one_machine(gathered, local):
     data, found, client = gathered
     encoder, own, prepared = local
-    plan = plan_statistics(PARAMS, found.pool, found.few, found.extent)
-    mapper = find_bins(found.pool.features, 16, found.encoder)
+    plan = plan_statistics(SETTINGS, found.clock_sample, found.sample, found.summary)
+    mapper = find_bins(found.clock_sample.features, 16, found.encoder)
     recipe = Recipe(plan, found.encoder, mapper, found.categories)
     training_set = build_training_set(client, data.context, data.tasks, data.heads, recipe)
     assert len(training_set.shards.futures) == 2
@@ -132,9 +124,7 @@ def test_statistics_and_bins_are_those_of_one_machine(gathered, local):
     np.testing.assert_array_equal(everybody.weights, own.weights)
 
 
-def test_every_so_manieth_individual_is_counted_over_all_parts(
-    gathered, fleet, local, monkeypatch
-):
+def test_subsamples_are_evenly_spaced_over_all_parts(gathered, fleet, local, monkeypatch):
     data, _, client = gathered
     monkeypatch.setattr("boostr.dask._survey.N_SAMPLE", 50)
     monkeypatch.setattr("boostr.dask._survey.N_CLOCK_SAMPLE", 80)
@@ -148,15 +138,15 @@ def test_every_so_manieth_individual_is_counted_over_all_parts(
         wants_used=False,
     )
     own = local[1]
-    few, pool = own.sample(50), own.sample(80)
-    assert len(few) < len(pool) < len(own)
-    assert found.pool.events.equals(pool.events)
-    assert found.few.events.equals(few.events)
-    assert_same_sensors(found.few.sensors, few.sensors)
-    np.testing.assert_array_equal(found.few.features, few.features)
+    sample, clock_sample = own.sample(50), own.sample(80)
+    assert len(sample) < len(clock_sample) < len(own)
+    assert found.clock_sample.events.equals(clock_sample.events)
+    assert found.sample.events.equals(sample.events)
+    assert_same_sensors(found.sample.sensors, sample.sensors)
+    np.testing.assert_array_equal(found.sample.features, sample.features)
     assert found.summaries == []
     assert found.is_used is None
     numbers = own.sensors.values[0]
     observed = numbers[~np.isnan(numbers)]
-    assert observed.min() <= found.extent.ranges[0][0]
-    assert found.extent.ranges[1][0] <= observed.max()
+    assert observed.min() <= found.summary.ranges[0][0]
+    assert found.summary.ranges[1][0] <= observed.max()

@@ -328,7 +328,7 @@ class _Question:
 def _slim(model: BoostR) -> BoostR:
     """Return the model without attributes that predictions do not need."""
     slim = copy.copy(model)
-    slim.out_of_fold_coefficients_ = None
+    slim.fitted_ = replace(model.fitted_, out_of_fold_coefficients=None)
     slim.n_jobs = None  # the worker says how many threads there are
     return slim
 
