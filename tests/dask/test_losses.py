@@ -31,7 +31,7 @@ def kill_one(client):
 def prepare(client, sources):
     data, found = look(client, sources)
     plan = plan_statistics(SETTINGS, found.clock_sample, found.sample, found.summary)
-    mapper = find_bins(found.pool.features, 16, found.encoder)
+    mapper = find_bins(found.clock_sample.features, 16, found.encoder)
     return data, Recipe(plan, found.encoder, mapper, found.categories)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import offsets as offsets_of
-from tests.kernels.test_bspline import SENSORS, make_atoms
+from tests.kernels.test_atoms import SENSORS, make_atoms
 from tests.kernels.test_path_moments import VALUES
 
 from boostr._kernels.path_curves import (

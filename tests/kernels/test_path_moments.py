@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import AWKWARD, clocked, histories
 from tests.engine.histories import offsets as offsets_of
-from tests.kernels.test_bspline import SENSORS, make_atoms
+from tests.kernels.test_atoms import SENSORS, make_atoms
 
 from boostr._kernels.path_moments import (
     BaselineValues,

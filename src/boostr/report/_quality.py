@@ -94,7 +94,7 @@ class Quality:
     def of(cls, model: Any, fleet: Fleet, horizon: float, level: float) -> Quality:
         """Measure by out-of-fold predictions if the individuals are those of training."""
         theta, rows = None, np.arange(len(fleet))
-        source: Source = "new" if hasattr(model, "fingerprint_") else "unknown"
+        source: Source = "unknown" if model.fingerprint_ is None else "new"
         trained_on = tell_trained_on(model, fleet.y, fleet.features)
         if trained_on is not None:
             source = "in_sample"

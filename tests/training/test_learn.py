@@ -274,7 +274,7 @@ CHILD = """
 import os, signal, sys
 from boostr._training.run import Progress
 from boostr.io import checkpoint as _checkpoint
-from tests.estimators.test_resuming import VALIDATED
+from tests.training.test_learn import VALIDATED
 from tests.io.scenes import Scene
 
 rounds = []
