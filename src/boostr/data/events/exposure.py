@@ -14,7 +14,7 @@ from boostr.data.flat import gather, offsets_of, owners_of
 from boostr.data.individuals import positions_of
 
 if TYPE_CHECKING:
-    from boostr.data.events.container import EventContainer
+    from boostr.data.events.recurrent_events import RecurrentEvents
 
 __all__ = ["CutWindows", "Exposure", "exposed_windows"]
 
@@ -129,7 +129,7 @@ class Exposure:
         return np.bincount(parts.owner, amounts, len(self)).astype(np.float64)
 
 
-def exposed_windows(events: EventContainer) -> CutWindows:
+def exposed_windows(events: RecurrentEvents) -> CutWindows:
     """Return the windows of histories in pieces of constant exposure, 1 by default."""
     owner = owners_of(events.window_offsets)
     start, stop = events.window_start, events.window_stop

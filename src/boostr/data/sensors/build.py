@@ -12,9 +12,8 @@ from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.sensors.checks import check_choice, check_length_of_time
+from boostr.data.sensors.grids import check_size
 from boostr.exceptions import InvalidParameterError
-
-MAX_PIECES = 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,15 +68,6 @@ def build_paths(
     out = np.empty((values.shape[0], grid.times.size))
     fill_paths(samples, values, is_linear, fills_back, max_gap, grid, out)
     return fields | grid._asdict() | {"values": out}
-
-
-def check_size(n_pieces: float) -> None:
-    """Refuse steps so small that the number of pieces would exceed the limit."""
-    if n_pieces > MAX_PIECES:
-        raise InvalidParameterError(
-            f"Paths must have at most {MAX_PIECES} pieces, but there would be "
-            f"{n_pieces:.3g}.\n\nHint: take a longer `step`."
-        )
 
 
 def _merge_ties(samples: Runs, values: FloatArray) -> tuple[Runs, FloatArray]:

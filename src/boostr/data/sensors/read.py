@@ -36,9 +36,9 @@ EPOCH = np.datetime64(0, "us")  # from when shared sensors count dates; numbers 
 SLICE = 1_000_000  # rows of text that are in memory as Python objects at a time
 
 
-def read_table(
+def read_samples(
     source: TableSource,
-    columns: dict[str, Any],
+    columns: Mapping[str, Any],
     *,
     ids: Any,
     filling: Filling,
