@@ -170,40 +170,6 @@ def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
     )
 
 
-def as_times(times: ArrayLike, name: str, hint: str) -> FloatArray:
-    """Return times as an array of floats with at least one dimension.
-
-    ``name`` and ``hint`` are for the message if they are not numbers.
-    """
-    try:
-        return np.atleast_1d(np.asarray(times, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
-        ) from error
-
-
-def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
-    """Return one time per individual, from one time or ``n``; a copy."""
-    if len(times) not in {1, n}:
-        raise InvalidParameterError(
-            f"`{name}` must be one time or one per individual, but it has {len(times)} "
-            f"for {n} individuals."
-        )
-    return np.broadcast_to(times, (n,)).copy()
-
-
-def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
-    """Refuse windows that stop before they start."""
-    wrong = np.flatnonzero(stops < starts)
-    if wrong.size:
-        raise InvalidParameterError(
-            "A window must not stop before it starts, but it does for "
-            f"{wrong.size} of {len(starts)} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: predict_count(X, start, stop) counts in (start, stop]."
-        )
-
-
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
     """Return one weight per individual, 1 by default.
 

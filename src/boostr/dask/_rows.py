@@ -34,7 +34,7 @@ __all__ = [
     "RowRules",
     "Table",
     "add_files",
-    "check_rows",
+    "check_each_row",
     "name_files",
     "open_table",
     "read_piece",
@@ -329,7 +329,7 @@ class RowRules:
     bounded: tuple[str, ...] | None = None  # may be missing, not infinite; None: all others
 
 
-def check_rows(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
+def check_each_row(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
     """Return the rows; errors name the rows that break a rule, their ids and files."""
     ids = frame[rules.id]
     _refuse(frame, rules, files, ids.isna().to_numpy(), "must have an id", "id")

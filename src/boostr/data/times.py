@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_moments",
+    "count_times",
     "counts_from_elsewhere",
     "find_origins",
     "join_origins",
-    "measure",
     "name_origin",
 ]
 
@@ -126,7 +126,7 @@ def common_kind(kinds: dict[str, str]) -> str:
     )
 
 
-def measure(
+def count_times(
     moments: dict[str, AnyArray], owner: OffsetArray, *, unit: str | None, origin: Any
 ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     """Return times by role as numbers since the origin, and the container's time fields.

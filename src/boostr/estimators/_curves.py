@@ -23,7 +23,7 @@ from boostr.data.events.exposure import Exposure, exposed_windows
 from boostr.data.events.fingerprint import (
     check_histories,
     had_exposure,
-    refuse_exposure,
+    refuse_new_exposure,
     warn_if_trained_on,
 )
 from boostr.data.events.read_exposure import read_new_exposure
@@ -397,7 +397,7 @@ class CurvePredictor(BaseEstimator):  # type: ignore[misc]
         """Return the exposures of individuals without histories; None means 1 each."""
         exposure = read_new_exposure(given, n, find_labels(X))
         if exposure is not None and not had_exposure(self):
-            refuse_exposure()
+            refuse_new_exposure()
         return exposure
 
     def _check_input(

@@ -17,7 +17,11 @@ from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
 from boostr.data.clip import clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.fingerprint import check_histories, had_exposure, refuse_exposure
+from boostr.data.events.fingerprint import (
+    check_histories,
+    had_exposure,
+    refuse_new_exposure,
+)
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.times import find_origins, name_origin
 from boostr.estimators._checks import check_rows, check_spread
@@ -298,7 +302,7 @@ def look_ahead(
     if present.target is not None:
         check_histories(model, present.target)
     if present.exposure is not None and not had_exposure(model):
-        refuse_exposure()
+        refuse_new_exposure()
     sensors = present.sensors
     reach = np.full(len(present), REACH * model.horizon_)
     if callable(sensors):

@@ -10,7 +10,7 @@ import numpy as np
 
 from boostr._kernels.segments import Runs, find_pieces
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data.flat import gather, offsets_of, owners_of
+from boostr.data.flat import offsets_of, owners_of, take_entries
 from boostr.data.individuals import positions_of
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Exposure:
         return len(self.offsets) - 1
 
     def __getitem__(self, key: Any) -> Exposure:
-        pieces, offsets = gather(self.offsets, positions_of(key, len(self)))
+        pieces, offsets = take_entries(self.offsets, positions_of(key, len(self)))
         return Exposure(self.begins[pieces], self.values[pieces], offsets)
 
     def move(self, shift: FloatArray) -> Exposure:

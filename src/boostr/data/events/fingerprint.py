@@ -22,7 +22,7 @@ __all__ = [
     "find_origin",
     "had_costs",
     "had_exposure",
-    "refuse_exposure",
+    "refuse_new_exposure",
     "tell_trained_on",
     "warn_if_trained_on",
 ]
@@ -200,7 +200,7 @@ def had_exposure(model: Any) -> bool:
     return bool(getattr(model, "has_exposure_", False))
 
 
-def refuse_exposure() -> NoReturn:
+def refuse_new_exposure() -> NoReturn:
     """Raise the error for exposures given to a model that was trained without them."""
     raise InvalidParameterError(
         "This model was fitted without exposures, but individuals have some now.\n\n"
@@ -215,7 +215,7 @@ def _check_exposure(model: Any, y: RecurrentEvents) -> None:
     if (y.exposure is not None) == had_exposure(model):
         return
     if y.exposure is not None:
-        refuse_exposure()
+        refuse_new_exposure()
     raise InvalidEventsError(
         "This model was fitted with exposures and predicts events per unit of exposure, "
         "but the histories have none.\n\nHint: y.with_exposure(exposure), in the unit of "

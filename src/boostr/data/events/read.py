@@ -21,9 +21,9 @@ from boostr.data.columns import (
     read_moments,
     read_numbers,
 )
-from boostr.data.events.assemble import Records, check_length
+from boostr.data.events.assemble import Records, check_one_each
 from boostr.data.individuals import concatenate_ids, count_of
-from boostr.data.times import as_stamp, common_kind, measure
+from boostr.data.times import as_stamp, common_kind, count_times
 from boostr.exceptions import (
     DuplicateRowsWarning,
     InvalidEventsError,
@@ -111,7 +111,7 @@ def read_long(
 
     `start` and `end` are a column, one for all, or by id; `end` fills missing end rows.
     """
-    start, end = by_id(start, "start"), by_id(end, "end")
+    start, end = _by_id(start, "start"), _by_id(end, "end")
     frame = as_frame(df)
     start_column = start if isinstance(start, str) else None
     check_columns(frame, columns | {"start": start_column}, df)
@@ -119,21 +119,21 @@ def read_long(
     is_event = _read_events(frame, columns, end, owner, ids)
     times = read_moments(_column(frame, columns, "time"))
     rows = slice(owner.size)  # of the table; others may follow
-    ids, owner = join_ids(ids, owner, start, end)
+    ids, owner = _add_ids(ids, owner, start, end)
     entry = None
     if start is not None:
         entry = _read_entry(frame, start, times.dtype.kind, owner, ids)
     if end is not None:
         ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
         without = np.bincount(owner[~is_event], minlength=ids.size) == 0
-        added = np.flatnonzero(without & ~is_unknown(ends))
+        added = np.flatnonzero(without & ~_is_unknown(ends))
         times = np.concatenate([times, ends[added]])
         owner = np.concatenate([owner, added])
         is_event = np.concatenate([is_event, np.zeros(added.size, dtype=bool)])
     is_end = ~is_event
     _check_one_end(is_end, owner, ids)
     moments = {"time": times} | ({} if entry is None else {"start": entry[owner]})
-    numbers, clock = measure(moments, owner, unit=unit, origin=origin)
+    numbers, clock = count_times(moments, owner, unit=unit, origin=origin)
     return Records(
         times=numbers["time"][is_event],
         event_owner=owner[is_event],
@@ -157,7 +157,7 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
     moments = {
         role: read_moments(_column(frame, columns, role)) for role in ("start", "stop")
     }
-    numbers, clock = measure(moments, owner, unit=unit, origin=origin)
+    numbers, clock = count_times(moments, owner, unit=unit, origin=origin)
     return Records(
         times=numbers["stop"][is_event],
         event_owner=owner[is_event],
@@ -219,7 +219,7 @@ def _read_entry(
 ) -> AnyArray:
     """Return the start of follow-up of every individual; none may be missing."""
     entry = _read_each(frame, start, "start", kind, owner, ids)
-    unknown = is_unknown(entry)
+    unknown = _is_unknown(entry)
     if unknown.any():
         raise blame(
             "`start` must be known",
@@ -236,12 +236,12 @@ def _read_each(
 ) -> AnyArray:
     """Return one time per individual, from a column, one value for all, or by id."""
     if not isinstance(given, str) or given not in frame.columns:
-        return spread(given, ids, kind, name)
+        return _spread(given, ids, kind, name)
     values = read_moments(frame.get_column(given))
     common_kind({"time": kind, name: values.dtype.kind})
     each = np.full(ids.size, np.nan).astype(values.dtype)
     each[owner] = values
-    differs = (values != each[owner]) & ~(is_unknown(values) & is_unknown(each[owner]))
+    differs = (values != each[owner]) & ~(_is_unknown(values) & _is_unknown(each[owner]))
     if differs.any():
         raise blame(
             f"`{name}` must be the same in all rows of an individual",
@@ -281,7 +281,7 @@ def find_tied(y: RecurrentEvents) -> OffsetArray:
     return owner[1:][tied]
 
 
-def by_id(given: Any, name: str) -> Any:
+def _by_id(given: Any, name: str) -> Any:
     """Return a pandas Series as a mapping from ids; pass anything else through."""
     index = getattr(given, "index", None)
     if index is None or callable(index):
@@ -298,7 +298,7 @@ def by_id(given: Any, name: str) -> Any:
 
 def check_common(start: Any) -> None:
     """Refuse starts by id where rows are read in parts."""
-    if isinstance(by_id(start, "start"), Mapping) or np.ndim(start):
+    if isinstance(_by_id(start, "start"), Mapping) or np.ndim(start):
         raise InvalidParameterError(
             "`start` must be the name of a column or one time, but it is a "
             f"{type(start).__name__}.\n\n"
@@ -306,7 +306,7 @@ def check_common(start: Any) -> None:
         )
 
 
-def join_ids(
+def _add_ids(
     ids: AnyArray, owner: OffsetArray, *given: Any
 ) -> tuple[AnyArray, OffsetArray]:
     """Return the sorted ids of table and mappings, and the position of each row's id."""
@@ -332,7 +332,7 @@ def join_ids(
     return joined[order], place[owner]
 
 
-def spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
+def _spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
     """Return one moment per individual, of the same kind as the table's times.
 
     Individuals that a mapping does not list get a missing value.
@@ -342,12 +342,12 @@ def spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
     elif isinstance(given, str) or np.ndim(given) == 0:
         return np.full(ids.size, _as_moment(given, kind, name))
     else:
-        check_length(len(given), ids.size, name)
+        check_one_each(len(given), ids.size, name)
         values = list(given)
     return _as_moments(values, kind, name)
 
 
-def is_unknown(moments: AnyArray) -> BoolArray:
+def _is_unknown(moments: AnyArray) -> BoolArray:
     """Return a mask of missing moments."""
     return np.isnat(moments) if moments.dtype.kind in "mM" else np.isnan(moments)
 

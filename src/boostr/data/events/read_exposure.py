@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_exposed",
-    "read_exposure",
+    "match_exposure",
     "read_exposure_column",
     "read_new_exposure",
 ]
@@ -30,7 +30,7 @@ __all__ = [
 _UNIT_HINT = "an exposure is a length, a number of beds or seats, or of flights a day."
 
 
-def read_exposure(y: RecurrentEvents | ScannedEvents, given: Any) -> Exposure:
+def match_exposure(y: RecurrentEvents | ScannedEvents, given: Any) -> Exposure:
     """Return the exposures of individuals with histories, in the order of the histories."""
     if isinstance(given, Exposure):
         return _check_as_many(given, len(y))

@@ -23,11 +23,11 @@ from boostr.data.events.read import (
 )
 from boostr.data.events.read_exposure import (
     check_exposed,
-    read_exposure,
+    match_exposure,
     read_exposure_column,
 )
 from boostr.data.events.sequences import read_flat, read_lists, read_wide
-from boostr.data.flat import gather, offsets_of, owners_of
+from boostr.data.flat import offsets_of, owners_of, take_entries
 from boostr.data.individuals import (
     IndividualArray,
     Wording,
@@ -171,8 +171,8 @@ class RecurrentEvents(IndividualArray):
 
     def _take(self, index: OffsetArray) -> Self:
         """Return the individuals at some positions."""
-        events, event_offsets = gather(self.event_offsets, index)
-        windows, window_offsets = gather(self.window_offsets, index)
+        events, event_offsets = take_entries(self.event_offsets, index)
+        windows, window_offsets = take_entries(self.window_offsets, index)
         return self._with(
             times=self.times[events],
             costs=self.costs[events],
@@ -622,7 +622,7 @@ class RecurrentEvents(IndividualArray):
         >>> y.with_exposure({"main": 4.5, "branch": 0.2}).exposure.values
         array([4.5, 0.2])
         """
-        return self._expose(None if exposure is None else read_exposure(self, exposure))
+        return self._expose(None if exposure is None else match_exposure(self, exposure))
 
     def _expose(self, exposure: Exposure | None) -> Self:
         """Return the histories with exposures, which must be above zero at some time."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import blame, first_few, is_missing
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.columns import read_numbers
-from boostr.data.events.assemble import Records, as_floats, check_length, check_unique
+from boostr.data.events.assemble import Records, as_floats, check_one_each, check_unique
 from boostr.data.flat import offsets_of, owners_of
 from boostr.exceptions import InvalidEventsError
 
@@ -61,7 +61,7 @@ def read_lists(
     times, counts = _flatten(events, "events")
     costs = None
     if cost is not None:
-        check_length(len(cost), counts.size, "cost")
+        check_one_each(len(cost), counts.size, "cost")
         costs, cost_counts = _flatten(cost, "cost")
         differs = cost_counts != counts
         if differs.any():
@@ -170,7 +170,7 @@ def _spread(given: ArrayLike, n: int, name: str) -> FloatArray:
     if values.ndim == 0:
         return np.full(n, values[()])
     values = _as_line(values, name)
-    check_length(values.size, n, name)
+    check_one_each(values.size, n, name)
     return values
 
 
@@ -186,7 +186,7 @@ def _as_ids(given: Any, n: int) -> AnyArray:
             f"`ids` must have one dimension, but it has {ids.ndim}.\n\n"
             "Hint: give one id, a number or a text, per individual."
         )
-    check_length(ids.size, n, "ids")
+    check_one_each(ids.size, n, "ids")
     unknown = [i for i, v in enumerate(ids.tolist()) if is_missing(v)]
     if unknown:
         raise InvalidEventsError(

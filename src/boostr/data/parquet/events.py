@@ -15,7 +15,7 @@ from boostr._typing import AnyArray, OffsetArray
 from boostr.data.events.assemble import Records, assemble
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
-from boostr.data.events.read_exposure import read_exposure
+from boostr.data.events.read_exposure import match_exposure
 from boostr.data.individuals import count_of
 from boostr.data.parquet.files import Paths, find_parquet, open_files
 from boostr.data.parquet.rows import CHANGED, Inventory, ScannedRows, map_ahead
@@ -180,7 +180,7 @@ class ScannedEvents:
     @cached_property
     def _exposure(self) -> Exposure | None:
         given = self._given_exposure
-        return None if given is None else read_exposure(self, given)
+        return None if given is None else match_exposure(self, given)
 
     def with_exposure(self, exposure: Any) -> ScannedEvents:
         """Return the scan with exposures, to which counts of events are proportional.

@@ -17,7 +17,7 @@ from boostr.data.parquet.footers import FEATURE, file_errors, read_ranges
 from boostr.data.parquet.source import find_files
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["SORTED", "SPILL", "FileSet", "Piece", "find_parquet", "open_files"]
+__all__ = ["SORTED", "SPILL", "FileSet", "RowGroup", "find_parquet", "open_files"]
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 _BUFFER = 2**20  # bytes of a column that are read at once, and not its whole row group
@@ -26,7 +26,7 @@ SPILL = "spill-"  # and folders of sorts on their way
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowGroup:
     """One row group of a file."""
 
     file: Path
@@ -48,7 +48,7 @@ class FileSet:
 
     files: tuple[Path, ...]  # as they were given
     schema: Any  # pyarrow.Schema of the columns that are read
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RowGroup, ...]
 
     @property
     def n_rows(self) -> int:
@@ -56,7 +56,7 @@ class FileSet:
         return sum(piece.n_rows for piece in self.pieces)
 
     def batches(
-        self, columns: Sequence[str], n_rows: int, pieces: Sequence[Piece] | None = None
+        self, columns: Sequence[str], n_rows: int, pieces: Sequence[RowGroup] | None = None
     ) -> Iterator[Any]:
         """Yield columns of all (or some) pieces as tables of at most `n_rows` rows."""
         pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
@@ -213,7 +213,7 @@ def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) ->
         )
 
 
-def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
+def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[RowGroup]:
     """Return the row groups of a file with the range of their ids."""
     # Columns are counted with their parts: its place among the columns may be another.
     paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
@@ -224,11 +224,13 @@ def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
             ranges = read_ranges(opened, paths.index(id), kind, n_groups)
     n_rows = [metadata.row_group(number).num_rows for number in range(n_groups)]
     return [
-        Piece(file, number, n, *ranges[number]) for number, n in enumerate(n_rows) if n > 0
+        RowGroup(file, number, n, *ranges[number])
+        for number, n in enumerate(n_rows)
+        if n > 0
     ]
 
 
-def _in_order(pieces: list[Piece], *, later_wins: bool) -> list[Piece]:
+def _in_order(pieces: list[RowGroup], *, later_wins: bool) -> list[RowGroup]:
     """Return the pieces sorted by id if the ranges of all are known."""
     if any(piece.first is None for piece in pieces):
         return pieces

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
+from boostr._checks.times import check_length
 from boostr._kernels.paths import add_expiries, carry_forward, fill_paths, fill_ties
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data.flat import offsets_of, owners_of
-from boostr.data.sensors.checks import check_choice, check_length_of_time
-from boostr.data.sensors.grids import check_size
+from boostr.data.sensors.grids import check_n_pieces
 from boostr.exceptions import InvalidParameterError
 
 
@@ -30,9 +31,9 @@ class Filling:
         check_choice(self.interpolation, ("last", "linear"), "interpolation")
         check_choice(self.before, ("unknown", "first"), "before")
         if self.max_gap is not None:
-            check_length_of_time(self.max_gap, "max_gap")
+            check_length(self.max_gap, "max_gap")
         if self.step is not None:
-            check_length_of_time(self.step, "step")
+            check_length(self.step, "step")
             if self.interpolation == "last":
                 raise InvalidParameterError(
                     "`step` must be None unless values are interpolated, but it is "
@@ -120,7 +121,7 @@ def _divide_gaps(grid: Runs, step: float, samples: Runs) -> Runs:
     last[some] = samples.times[samples.offsets[1:][some] - 1]
     gaps[times >= last[owners_of(offsets)]] = 0.0
     n_parts = np.maximum(np.ceil(gaps / step * (1.0 - 1e-12)), 1.0)
-    check_size(float(n_parts.sum()))
+    check_n_pieces(float(n_parts.sum()))
     counts = n_parts.astype(np.int64)
     begin = offsets_of(counts)
     place = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)

@@ -66,26 +66,6 @@ def check_own_names(names: Sequence[str], others: Sequence[str]) -> None:
         )
 
 
-def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
-    """Refuse a value that is not one of the choices."""
-    if not (isinstance(value, str) and value in choices):
-        raise InvalidParameterError(
-            f"`{name}` must be one of {', '.join(map(repr, choices))}, but it is {value!r}."
-        )
-
-
-def check_length_of_time(value: Any, name: str) -> float:
-    """Return a length of time as a float; it must be finite and above zero."""
-    is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
-    if not is_number or not 0.0 < float(value) < np.inf:
-        raise InvalidParameterError(
-            f"`{name}` must be a finite number above zero, but it is {value!r}.\n\n"
-            "Hint: give it in the unit of the sensors' times, for instance 7 for a week "
-            "of days."
-        )
-    return float(value)
-
-
 def check_finite(
     values: FloatArray, offsets: OffsetArray, ids: AnyArray, rule: str, hint: str
 ) -> None:

@@ -58,7 +58,9 @@ def refine(
     following = np.append(times[1:], np.inf)
     some = np.diff(offsets) > 0
     following[offsets[1:][some] - 1] = until[some]
-    check_size(float((np.clip(following - times, 0.0, reach) / step).sum()) + times.size)
+    check_n_pieces(
+        float((np.clip(following - times, 0.0, reach) / step).sum()) + times.size
+    )
     counts = np.empty(times.size, dtype=np.int64)
     count_refined(grid, until, reach, step, counts)
     begin = offsets_of(counts)
@@ -67,7 +69,7 @@ def refine(
     return Runs(refined, begin[offsets])
 
 
-def check_size(n_pieces: float) -> None:
+def check_n_pieces(n_pieces: float) -> None:
     """Refuse steps so small that the number of pieces would exceed the limit."""
     if n_pieces > MAX_PIECES:
         raise InvalidParameterError(

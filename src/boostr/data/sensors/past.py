@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import first_few
+from boostr._checks.times import check_length
 from boostr._kernels.path_memory import count_within, fading_sum, running_max, running_mean
 from boostr._kernels.paths import hold_values
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
-from boostr.data.sensors.checks import check_length_of_time
 from boostr.data.sensors.grids import one_each, refine, unite
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -36,7 +36,7 @@ _N_HALF_LIVES = 10  # after which a fading sum has settled to a thousandth
 
 def add_lag(Z: Sensors, sensor: Names, by: float, name: str | None) -> Sensors:
     """Return the sensors with lagged ones added."""
-    delay = check_length_of_time(by, "by")
+    delay = check_length(by, "by")
     positions, names = _name_new(Z, sensor, f"lag {delay:g}", name)
     lagged = Z._with(
         times=Z.times + delay,
@@ -51,7 +51,7 @@ def add_running_mean(
     Z: Sensors, sensor: Names, window: float, step: float | None, name: str | None
 ) -> Sensors:
     """Return the sensors with moving averages added."""
-    span = check_length_of_time(window, "window")
+    span = check_length(window, "window")
     grid = refine(Z._samples(), _resolve_step(step, span / _N_STEPS), reach=span)
     new = _name_numeric(Z, sensor, f"mean {span:g}", name)
     return _add_computed(Z, new, running_mean, span, grid)
@@ -61,7 +61,7 @@ def add_fading_sum(
     Z: Sensors, sensor: Names, half_life: float, step: float | None, name: str | None
 ) -> Sensors:
     """Return the sensors with integrals over the past added, with exponential decay."""
-    span = check_length_of_time(half_life, "half_life")
+    span = check_length(half_life, "half_life")
     length = _resolve_step(step, span / _N_STEPS)
     new = _name_numeric(Z, sensor, f"fading {span:g}", name)
     grid = refine(Z._samples(), length, reach=_N_HALF_LIVES * span)
@@ -72,7 +72,7 @@ def add_running_max(
     Z: Sensors, sensor: Names, window: float | None, name: str | None
 ) -> Sensors:
     """Return the sensors with running maxima added."""
-    span = np.inf if window is None else check_length_of_time(window, "window")
+    span = np.inf if window is None else check_length(window, "window")
     suffix = "max" if window is None else f"max {span:g}"
     new = _name_numeric(Z, sensor, suffix, name)
     grid = Z._samples()
@@ -122,7 +122,7 @@ def add_recent_events(
     Z: Sensors, events: RecurrentEvents, window: float, name: str | None
 ) -> Sensors:
     """Return the sensors with the number of events in the last `window`."""
-    span = check_length_of_time(window, "window")
+    span = check_length(window, "window")
     happened = Runs(events.times, events.event_offsets)
     grid = unite(one_each(events.start), happened)
     grid = unite(grid, Runs(happened.times + span, happened.offsets))
@@ -198,4 +198,4 @@ def _add(
 
 def _resolve_step(step: float | None, default: float) -> float:
     """Return the length of the steps."""
-    return default if step is None else check_length_of_time(step, "step")
+    return default if step is None else check_length(step, "step")

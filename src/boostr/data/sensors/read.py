@@ -13,7 +13,7 @@ from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.columns import (
     Column,
-    Runs,
+    RowRuns,
     check_columns,
     factor,
     find_runs,
@@ -115,7 +115,7 @@ def _sensor_columns(
     return names
 
 
-def _one_run(column: Column) -> Runs:
+def _one_run(column: Column) -> RowRuns:
     """Return all rows as those of one individual."""
     if len(column) == 0:
         raise InvalidSensorsError(
@@ -123,10 +123,10 @@ def _one_run(column: Column) -> Runs:
             "Hint: look at what was filtered out before."
         )
     starts = np.array([0, len(column)], dtype=np.int64)
-    return Runs(starts=starts, owner=np.zeros(1, dtype=np.int64), ids=np.arange(1))
+    return RowRuns(starts=starts, owner=np.zeros(1, dtype=np.int64), ids=np.arange(1))
 
 
-def _read_ids(column: Column, ids: Any) -> Runs:
+def _read_ids(column: Column, ids: Any) -> RowRuns:
     """Return the runs of rows by individual, including individuals without rows."""
     with sensor_errors():
         runs = find_runs(column, factor)
@@ -149,7 +149,7 @@ def _read_ids(column: Column, ids: Any) -> Runs:
             error.ids = strangers[:5]
             raise error
         places = np.array([position[id_] for id_ in runs.ids.tolist()], dtype=np.int64)
-        runs = Runs(starts=runs.starts, owner=places[runs.owner], ids=wanted)
+        runs = RowRuns(starts=runs.starts, owner=places[runs.owner], ids=wanted)
     if runs.ids.size == 0:
         raise InvalidSensorsError(
             "There must be at least one individual, but the table has no rows.\n\n"
@@ -162,7 +162,7 @@ def _read_ids(column: Column, ids: Any) -> Runs:
 def _read_times(
     source: TableSource,
     name: str,
-    runs: Runs,
+    runs: RowRuns,
     unit: str | None,
     origin: Any,
     own_origin: str | None,
@@ -265,7 +265,7 @@ def read_arrays(
         )
     begin = _as_offsets(offsets, flat.size)
     who = np.arange(begin.size - 1) if ids is None else _check_ids(ids, begin.size - 1)
-    runs = Runs(starts=begin, owner=np.arange(begin.size - 1), ids=who)
+    runs = RowRuns(starts=begin, owner=np.arange(begin.size - 1), ids=who)
     _check_times(flat, runs)
     order, begin = order_rows(flat, runs)
     if order is not None:
@@ -323,7 +323,7 @@ def _check_ids(given: Any, n: int) -> AnyArray:
     return ids.copy()
 
 
-def _check_times(times: FloatArray, runs: Runs) -> None:
+def _check_times(times: FloatArray, runs: RowRuns) -> None:
     """Refuse times that are missing or infinite."""
     bad = np.flatnonzero(~np.isfinite(times))
     if bad.size:

@@ -16,7 +16,7 @@ from boostr._kernels.segments import Runs
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.events.frames import make_table
 from boostr.data.events.recurrent_events import RecurrentEvents
-from boostr.data.flat import gather, owners_of
+from boostr.data.flat import owners_of, take_entries
 from boostr.data.individuals import IndividualArray, Wording, count_of
 from boostr.data.parquet.files import Paths
 from boostr.data.parquet.sensors import ScannedTrajectories, scan_sensors
@@ -161,7 +161,7 @@ class Trajectories(IndividualArray):
 
     def _take(self, index: OffsetArray) -> Self:
         """Return the individuals at some positions."""
-        samples, offsets = gather(self.offsets, index)
+        samples, offsets = take_entries(self.offsets, index)
         return self._with(
             times=self.times[samples],
             values=np.take(self.values, samples, axis=1),
