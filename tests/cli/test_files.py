@@ -93,7 +93,7 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
 
 
 def test_a_folder_of_anything_else_and_a_missing_file_are_refused(tmp_path):
-    with pytest.raises(InvalidParameterError, match="is a folder"):
+    with pytest.raises(InvalidParameterError, match="folder must hold Parquet"):
         open_table(tmp_path, "events")
     with pytest.raises(InvalidParameterError, match="there is nothing at"):
         open_table(tmp_path / "events.csv", "events")

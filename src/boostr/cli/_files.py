@@ -18,6 +18,7 @@ import numpy as np
 from boostr._checks.numbers import first_few, repeats
 from boostr._optional import require
 from boostr.cli._output import say
+from boostr.data.parquet.files import find_files
 from boostr.exceptions import InvalidParameterError
 
 __all__ = ["TableFile", "list_names", "load_polars", "open_table"]
@@ -27,7 +28,6 @@ _HEAD = 1_000  # rows that are looked at to tell what columns hold
 _INFERENCE = 10_000  # rows that tell the types of a CSV file's columns
 _BEGINNING = 65_536  # bytes that tell what kind of file it is
 _SEPARATORS = ",;\t|"
-_PARQUET = {".parquet", ".pq"}
 _GZIP = b"\x1f\x8b"
 _PACKED = {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}  # as spreadsheets of all ages begin
 _SPREADSHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
@@ -141,7 +141,7 @@ def open_table(path: Path, what: str) -> TableFile:
     Parquet files.
     """
     if path.is_dir():
-        return _open_folder(path, what)
+        return _open_parquet(path, find_files(path))
     if not path.exists():
         raise InvalidParameterError(
             f"The file of the {what} must exist, but there is nothing at {str(path)!r}.\n\n"
@@ -198,16 +198,6 @@ def _unpack(path: Path) -> bytes:
             f"{str(path)!r} must be a whole file, but it cannot be unpacked: {error}.\n\n"
             "Hint: gzip -t tests it; copy it again."
         ) from error
-
-
-def _open_folder(path: Path, what: str) -> TableFile:
-    files = sorted(file for file in path.rglob("*") if file.suffix in _PARQUET)
-    if files:
-        return _open_parquet(path, files)
-    raise InvalidParameterError(
-        f"The {what} must be in a file, but {str(path)!r} is a folder.\n\n"
-        "Hint: only Parquet may come as a folder, of files that end in .parquet."
-    )
 
 
 def _open_parquet(path: Path, files: Sequence[Path]) -> TableFile:

@@ -17,8 +17,15 @@ from boostr.data.events.exposure import Exposure
 from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
 from boostr.data.events.read_exposure import match_exposure
 from boostr.data.individuals import count_of
-from boostr.data.parquet.files import Paths, find_parquet, open_files
-from boostr.data.parquet.rows import CHANGED, Inventory, ScannedRows, map_ahead
+from boostr.data.parquet.files import Paths
+from boostr.data.parquet.row_groups import open_files
+from boostr.data.parquet.rows import (
+    CHANGED,
+    Inventory,
+    ScannedRows,
+    find_scanned,
+    map_ahead,
+)
 from boostr.data.times import as_stamp
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
@@ -236,7 +243,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
     if isinstance(start, str):
         names.append(start)
     kept = None if cache is None else Path(cache)
-    files = open_files(find_parquet(path, kept), list(dict.fromkeys(names)), id)
+    files = open_files(find_scanned(path, kept), list(dict.fromkeys(names)), id)
     rows = ScannedRows(
         files,
         [id, str(time or start)],

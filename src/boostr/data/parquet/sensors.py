@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import first_few, repeats
 from boostr._typing import AnyArray
 from boostr.data.individuals import count_of
-from boostr.data.parquet.files import Paths, find_parquet, open_files
-from boostr.data.parquet.rows import Inventory, ScannedRows, map_ahead
-from boostr.data.parquet.source import open_source
+from boostr.data.parquet.files import Paths, open_source
+from boostr.data.parquet.row_groups import open_files
+from boostr.data.parquet.rows import Inventory, ScannedRows, find_scanned, map_ahead
 from boostr.data.sensors.build import Filling
 from boostr.data.sensors.checks import as_ids, check_names
 from boostr.data.sensors.read import read_samples
@@ -210,7 +210,7 @@ def scan_sensors(  # noqa: PLR0913 - all but the first three are by name
         )
     id, time, columns = roles["id"], roles["time"], roles["sensors"]
     kept = None if cache is None else Path(cache)
-    found = find_parquet(path, kept)
+    found = find_scanned(path, kept)
     names = None if columns is None else [id, time, *check_names(columns)]
     if names and isinstance(origin, str):
         known = open_files(found[:1], None, id).schema.names

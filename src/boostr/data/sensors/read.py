@@ -20,7 +20,7 @@ from boostr.data.columns import (
     order_rows,
     read_moments,
 )
-from boostr.data.parquet.source import TableSource
+from boostr.data.parquet.files import TableSource
 from boostr.data.sensors.build import Filling, build_paths
 from boostr.data.sensors.checks import (
     as_ids,

@@ -18,9 +18,8 @@ from boostr.data.events.frames import make_table
 from boostr.data.events.recurrent_events import RecurrentEvents
 from boostr.data.flat import owners_of, take_entries
 from boostr.data.individuals import IndividualArray, Wording, count_of
-from boostr.data.parquet.files import Paths
+from boostr.data.parquet.files import Paths, open_source
 from boostr.data.parquet.sensors import ScannedTrajectories, scan_sensors
-from boostr.data.parquet.source import open_source
 from boostr.data.sensors import past
 from boostr.data.sensors.build import Filling
 from boostr.data.sensors.checks import (
