@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import (
+    BoostrError,
     InvalidEventsError,
     InvalidFeaturesError,
     InvalidParameterError,
@@ -78,19 +79,25 @@ def _is_ours(module: str) -> bool:
     return module.split(".", maxsplit=1)[0] == "boostr"
 
 
-def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEventsError:
-    """Return the error for histories that break a rule, naming the individuals.
+def blame(
+    rule: str,
+    ids: AnyArray,
+    culprits: AnyArray,
+    hint: str,
+    error: type[BoostrError] = InvalidEventsError,
+) -> BoostrError:
+    """Return the error for individuals that break a rule, naming them.
 
     ``rule`` has no full stop; ``culprits`` are a mask or positions, which may repeat.
     """
     positions = np.flatnonzero(culprits) if culprits.dtype == bool else np.unique(culprits)
     named = ids[positions[: N_NAMED + 1]]
-    error = InvalidEventsError(
+    found = error(
         f"{rule}, but this does not hold for {positions.size} of {ids.size} "
         f"individuals (ids {first_few(named)}).\n\nHint: {hint}"
     )
-    error.ids = named
-    return error
+    found.ids = named
+    return found
 
 
 def check_ids_match(X: Any, y: Identified) -> None:

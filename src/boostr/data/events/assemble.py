@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostr._checks.numbers import blame, first_few, repeats
+from boostr._checks.numbers import blame
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.flat import (
     inside_windows,
@@ -34,29 +34,6 @@ def as_floats(values: Any, name: str) -> FloatArray:
             "Hint: for time stamps use `from_long` or `from_start_stop`, which read "
             "them from a table."
         ) from None
-
-
-def check_one_each(size: int, n: int, name: str) -> None:
-    """Refuse an array that does not have one entry per individual."""
-    if size != n:
-        raise InvalidEventsError(
-            f"`{name}` must have one entry per individual, but it has {size} "
-            f"for {n} individuals.\n\n"
-            f"Hint: give one value for all, or an array of length {n}."
-        )
-
-
-def check_unique(ids: AnyArray) -> None:
-    """Refuse ids that occur more than once."""
-    twice = repeats(ids)
-    if not twice:
-        return
-    raise InvalidEventsError(
-        f"Every individual must have its own id, but {len(twice)} ids are repeated "
-        f"({first_few(twice)}).\n\n"
-        "Hint: put all events of an id into one history, or leave out `ids`; "
-        "slicing with repeats, y[[0, 0, 1]], is allowed."
-    )
 
 
 def _check_times(

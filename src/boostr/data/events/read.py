@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostr._checks.numbers import blame, first_few, is_missing, repeats
+from boostr._checks.ids import check_one_each, check_unique
+from boostr._checks.numbers import blame, first_few, is_missing
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.columns import (
     Column,
@@ -21,7 +22,7 @@ from boostr.data.columns import (
     read_moments,
     read_numbers,
 )
-from boostr.data.events.assemble import Records, check_one_each
+from boostr.data.events.assemble import Records
 from boostr.data.individuals import concatenate_ids, count_of
 from boostr.data.times import as_stamp, common_kind, count_times
 from boostr.exceptions import (
@@ -287,12 +288,7 @@ def _by_id(given: Any, name: str) -> Any:
     if index is None or callable(index):
         return given
     labels = np.asarray(index)
-    twice = repeats(labels)
-    if twice:
-        raise InvalidEventsError(
-            f"`{name}` must have one entry per individual, but {len(twice)} ids are "
-            f"repeated in its index ({first_few(twice)})."
-        )
+    check_unique(labels, InvalidEventsError, f"keep one entry of each in `{name}`.")
     return dict(zip(labels.tolist(), given, strict=True))
 
 
@@ -342,7 +338,7 @@ def _spread(given: Any, ids: AnyArray, kind: str, name: str) -> AnyArray:
     elif isinstance(given, str) or np.ndim(given) == 0:
         return np.full(ids.size, _as_moment(given, kind, name))
     else:
-        check_one_each(len(given), ids.size, name)
+        check_one_each(len(given), ids.size, name, InvalidEventsError)
         values = list(given)
     return _as_moments(values, kind, name)
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import first_few, repeats
+from boostr._checks.ids import as_ids, check_unique
 from boostr._typing import AnyArray
 from boostr.data.individuals import count_of
 from boostr.data.parquet.files import Paths, open_source
 from boostr.data.parquet.row_groups import open_files
 from boostr.data.parquet.rows import Inventory, ScannedRows, find_scanned, map_ahead
 from boostr.data.sensors.build import Filling
-from boostr.data.sensors.checks import as_ids, check_names
+from boostr.data.sensors.checks import check_names
 from boostr.data.sensors.read import read_samples
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -233,13 +233,8 @@ def scan_sensors(  # noqa: PLR0913 - all but the first three are by name
 
 def _sort_ids(given: ArrayLike) -> AnyArray:
     """Return ids in the order of a scan."""
-    ids = as_ids(given)
-    twice = repeats(ids)
-    if twice:
-        raise InvalidSensorsError(
-            f"`ids` must name every individual once, but {len(twice)} are repeated "
-            f"({first_few(twice)}).\n\nHint: numpy.unique(ids)."
-        )
+    ids = as_ids(given, InvalidParameterError)
+    check_unique(ids, InvalidSensorsError, "numpy.unique(ids).")
     try:
         return ids if bool(np.all(ids[1:] > ids[:-1])) else np.sort(ids)
     except TypeError:

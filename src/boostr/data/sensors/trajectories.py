@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.ids import as_ids
 from boostr._kernels.paths import read_values
 from boostr._kernels.segments import Runs
 from boostr._typing import AnyArray, FloatArray, OffsetArray
@@ -24,7 +25,6 @@ from boostr.data.sensors import past
 from boostr.data.sensors.build import Filling
 from boostr.data.sensors.checks import (
     Categories,
-    as_ids,
     check_clocks,
     count_unseen,
     match_ids,
@@ -731,7 +731,7 @@ class Trajectories(IndividualArray):
         >>> Z.align([3, 7]).values
         array([[6., 5.]])
         """
-        wanted = as_ids(ids)
+        wanted = as_ids(ids, InvalidParameterError)
         if not self.has_ids:
             self._check_as_many(wanted.size)
             return self
