@@ -132,13 +132,13 @@ def test_cells_are_solved_together_where_they_are_coupled(events, loss, solver):
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, True, "3"])
 def test_the_number_of_cells_must_be_a_whole_number(value):
-    with pytest.raises(InvalidParameterError, match="n_cells must be a whole number"):
+    with pytest.raises(InvalidParameterError, match="`n_cells` must be a whole number"):
         StepBasis(value)
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_knots", -1), ("order", 0), ("order", 1.5)])
 def test_knots_and_order_must_be_whole_numbers(name, value):
-    with pytest.raises(InvalidParameterError, match=f"{name} must be a whole number"):
+    with pytest.raises(InvalidParameterError, match=f"`{name}` must be a whole number"):
         SplineBasis(**{name: value})
 
 

@@ -723,7 +723,7 @@ def test_knots_of_strangers_are_refused_by_name(fleet):
     ],
 )
 def test_knots_and_order_must_be_whole_numbers(params, name):
-    with pytest.raises(InvalidParameterError, match=f"{name} must be a whole number"):
+    with pytest.raises(InvalidParameterError, match=f"`{name}` must be a whole number"):
         SensorBasis(**params)
 
 

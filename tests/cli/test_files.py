@@ -6,7 +6,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from boostr.cli._files import open_table  # noqa: E402
+from boostr.cli._files import open_file  # noqa: E402
 from boostr.exceptions import InvalidParameterError, MissingDependencyError  # noqa: E402
 
 
@@ -15,7 +15,7 @@ def read(tmp_path):
     def read(content, **options):
         path = tmp_path / "table.csv"
         path.write_bytes(content)
-        file = open_table(path, "events")
+        file = open_file(path, "events")
         return file.read(file.names, **options)
 
     return read
@@ -82,27 +82,27 @@ def test_what_is_no_table_is_refused_with_the_way_out(read, content, message):
 
 def test_parquet_is_known_by_what_is_inside(tmp_path):
     pl.DataFrame({"pump": [1], "day": [2.0]}).write_parquet(tmp_path / "table.csv")
-    file = open_table(tmp_path / "table.csv", "events")
+    file = open_file(tmp_path / "table.csv", "events")
     assert file.read(["day"]).to_dict(as_series=False) == {"day": [2.0]}
 
 
 def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     for number in range(2):
         pl.DataFrame({"pump": [number]}).write_parquet(tmp_path / f"{number}.parquet")
-    assert open_table(tmp_path, "events").read(["pump"])["pump"].to_list() == [0, 1]
+    assert open_file(tmp_path, "events").read(["pump"])["pump"].to_list() == [0, 1]
 
 
 def test_a_folder_of_anything_else_and_a_missing_file_are_refused(tmp_path):
-    with pytest.raises(InvalidParameterError, match="is a folder"):
-        open_table(tmp_path, "events")
+    with pytest.raises(InvalidParameterError, match="folder must hold Parquet"):
+        open_file(tmp_path, "events")
     with pytest.raises(InvalidParameterError, match="there is nothing at"):
-        open_table(tmp_path / "events.csv", "events")
+        open_file(tmp_path / "events.csv", "events")
 
 
 def test_a_table_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     path.write_text("pump\n1\n")
-    file = open_table(path, "events")
+    file = open_file(path, "events")
 
     def run_out(*_arguments):
         raise MemoryError
@@ -115,7 +115,7 @@ def test_a_table_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
 def test_a_packed_file_is_read_as_it_was(tmp_path):
     path = tmp_path / "table.csv.gz"
     path.write_bytes(gzip.compress(b"pump;day\n007;1,5\n"))
-    file = open_table(path, "events")
+    file = open_file(path, "events")
     found = file.read(file.names, as_text=["pump"]).to_dict(as_series=False)
     assert found == {"pump": ["007"], "day": [1.5]}
 
@@ -128,14 +128,14 @@ def test_blank_rows_at_the_end_are_none(read, end):
 def test_a_row_that_has_something_elsewhere_is_not_blank(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("pump,day,note\nP1,1,\n,,total\n,,\n")
-    file = open_table(path, "events")
+    file = open_file(path, "events")
     assert file.read(["pump", "day"]).height == 2
     assert file.lines([1]) == "3"  # as an editor counts, from the names on
 
 
 def test_rows_of_parquet_are_counted_from_one(tmp_path):
     pl.DataFrame({"pump": [1]}).write_parquet(tmp_path / "table.parquet")
-    assert open_table(tmp_path / "table.parquet", "events").lines([0]) == "1"
+    assert open_file(tmp_path / "table.parquet", "events").lines([0]) == "1"
 
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -191,7 +191,7 @@ def test_the_first_sheet_of_a_spreadsheet_is_the_table(tmp_path, capsys):
     pytest.importorskip("fastexcel")
     rows = [["pump", "day"], ["007", 1.5], [None, None], ["8", 2], [None, None]]
     write_spreadsheet(tmp_path / "table.xlsx", rows, ["Events", "Notes"])
-    file = open_table(tmp_path / "table.xlsx", "events")
+    file = open_file(tmp_path / "table.xlsx", "events")
     found = file.read(file.names).to_dict(as_series=False)
     assert found == {"pump": ["007", None, "8"], "day": [1.5, None, 2.0]}
     assert "the first of 2 sheets, 'Events'" in capsys.readouterr().err
@@ -201,11 +201,11 @@ def test_a_damaged_spreadsheet_is_refused(tmp_path):
     pytest.importorskip("fastexcel")
     (tmp_path / "table.xlsx").write_bytes(b"PK\x03\x04 and nothing else")
     with pytest.raises(InvalidParameterError, match=r"must be a spreadsheet(?s:.*)Hint"):
-        open_table(tmp_path / "table.xlsx", "events")
+        open_file(tmp_path / "table.xlsx", "events")
 
 
 def test_without_the_reader_of_spreadsheets_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     (tmp_path / "table.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(MissingDependencyError, match=r"boostr\[excel\]"):
-        open_table(tmp_path / "table.xlsx", "events")
+        open_file(tmp_path / "table.xlsx", "events")

@@ -2,7 +2,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from boostr.cli._files import open_table  # noqa: E402
+from boostr.cli._files import open_file  # noqa: E402
 from boostr.cli._guess import (  # noqa: E402
     EventColumns,
     guess_event_columns,
@@ -17,7 +17,7 @@ def table(tmp_path):
     def write(**columns):
         path = tmp_path / "table.csv"
         pl.DataFrame(columns).write_csv(path)
-        return open_table(path, "events")
+        return open_file(path, "events")
 
     return write
 

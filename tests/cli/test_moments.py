@@ -4,14 +4,14 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from boostr.cli._files import open_table  # noqa: E402
+from boostr.cli._files import open_file  # noqa: E402
 from boostr.cli._moments import (  # noqa: E402
     could_be_flags,
     could_be_times,
     is_date,
-    read_flags,
-    read_moment,
-    read_moments,
+    parse_flags,
+    parse_time,
+    parse_times,
 )
 from boostr.exceptions import InvalidEventsError, InvalidParameterError  # noqa: E402
 
@@ -35,13 +35,13 @@ LAST_OF_JANUARY = datetime(2024, 1, 31)
     ],
 )
 def test_dates_are_read_however_they_are_written(values):
-    assert read_moments(pl.Series("day", values)).to_list() == [LAST_OF_JANUARY] * 2
+    assert parse_times(pl.Series("day", values)).to_list() == [LAST_OF_JANUARY] * 2
 
 
 def test_numbers_stay_numbers():
-    assert read_moments(pl.Series("day", [1, 2])).to_list() == [1, 2]
-    assert read_moments(pl.Series("day", [" 1.5", "2"])).to_list() == [1.5, 2.0]
-    assert read_moments(pl.Series("day", [20240131, 20249999])).dtype == pl.Int64
+    assert parse_times(pl.Series("day", [1, 2])).to_list() == [1, 2]
+    assert parse_times(pl.Series("day", [" 1.5", "2"])).to_list() == [1.5, 2.0]
+    assert parse_times(pl.Series("day", [20240131, 20249999])).dtype == pl.Int64
 
 
 @pytest.mark.parametrize(
@@ -59,22 +59,22 @@ def test_numbers_stay_numbers():
 )
 def test_dates_of_no_or_two_meanings_are_refused(values, message):
     with pytest.raises(InvalidEventsError, match=message):
-        read_moments(pl.Series("day", values))
+        parse_times(pl.Series("day", values))
 
 
 def test_strange_values_are_found_by_their_row(tmp_path):
     path = tmp_path / "events.csv"
     path.write_text("day,failed\n2011-01-31,yes\n,no\n2011-02-31,maybe\n")
-    file = open_table(path, "events")
+    file = open_file(path, "events")
     table = file.read(file.names)
     with pytest.raises(InvalidEventsError, match=r"'2011-02-31' \(row 4 of 'events.csv'\)"):
-        read_moments(table["day"], file)
+        parse_times(table["day"], file)
     with pytest.raises(InvalidEventsError, match=r"'maybe' \(row 4 of 'events.csv'\)"):
-        read_flags(table["failed"], file)
+        parse_flags(table["failed"], file)
 
 
 def test_missing_times_stay_missing():
-    assert read_moments(pl.Series("day", [None, "2024-01-31"])).to_list() == [
+    assert parse_times(pl.Series("day", [None, "2024-01-31"])).to_list() == [
         None,
         LAST_OF_JANUARY,
     ]
@@ -84,12 +84,12 @@ def test_missing_times_stay_missing():
 def test_words_for_yes_and_no_are_flags(values):
     column = pl.Series("failed", values)
     assert could_be_flags(column)
-    assert read_flags(column).to_list() == [True, False]
+    assert parse_flags(column).to_list() == [True, False]
 
 
 def test_other_words_are_named():
     with pytest.raises(InvalidEventsError, match="'maybe'"):
-        read_flags(pl.Series("failed", ["yes", "maybe"]))
+        parse_flags(pl.Series("failed", ["yes", "maybe"]))
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_texts_are_times_if_they_look_like_dates():
 
 
 def test_times_of_options_are_numbers_or_dates():
-    assert read_moment("1.5", "--start") == 1.5
-    assert read_moment("2024-01-31", "--start") == LAST_OF_JANUARY
+    assert parse_time("1.5", "--start") == 1.5
+    assert parse_time("2024-01-31", "--start") == LAST_OF_JANUARY
     with pytest.raises(InvalidParameterError, match="--start must be a number or a date"):
-        read_moment("soon", "--start")
+        parse_time("soon", "--start")
 
 
 @pytest.mark.parametrize("text", ["2024-01-31", "2024-01-31T12:00", "20240131"])

@@ -8,7 +8,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("typer")
 
 from boostr.cli._output import (  # noqa: E402
-    check_output,
+    check_table_output,
     print_json,
     print_table,
     write_table,
@@ -48,15 +48,15 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_impossible_places_are_refused_beforehand(tmp_path):
-    check_output(tmp_path / "x.csv", is_table=True)
+    check_table_output(tmp_path / "x.csv")
     with pytest.raises(InvalidParameterError, match="it is a folder"):
-        check_output(tmp_path)
+        check_table_output(tmp_path)
     with pytest.raises(InvalidParameterError, match="there is no folder"):
-        check_output(tmp_path / "no" / "x.csv")
+        check_table_output(tmp_path / "no" / "x.csv")
     with pytest.raises(InvalidParameterError, match=r"'\.xls' is no format"):
-        check_output(tmp_path / "x.xls", is_table=True)
+        check_table_output(tmp_path / "x.xls")
     with pytest.raises(InvalidParameterError, match="'no ending' is no format"):
-        check_output(tmp_path / "x", is_table=True)
+        check_table_output(tmp_path / "x")
 
 
 def print_column(capsys, *values, **options):

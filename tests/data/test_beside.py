@@ -136,7 +136,7 @@ def test_durations_have_ends_too():
         ({"end": "2024-01-01"}, "`end` must be the name of a column, one time, or times"),
         ({"end": timedelta(days=3)}, "'end' holds durations"),
         ({"end": {"W1": 10.0, 7: 10.0, "W3": 10.0}}, "all numbers or all texts"),
-        ({"end": pd.Series([9.0, 9.0], index=["W1", "W1"])}, r"repeated in its index \(W1"),
+        ({"end": pd.Series([9.0, 9.0], index=["W1", "W1"])}, r"ids are repeated \(W1"),
         ({"end": 10.0, "start": {"W1": 0.0}}, r"`start` must be known.* \(ids W3\)"),
         ({"end": {"W1": 10, "W2": 9, "W3": 10}, "exposure": "day"}, "same in all rows"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.data.scan_scenes import scan, table, whole, write
 
-from boostr.data.parquet.files import open_files
+from boostr.data.parquet.row_groups import open_files
 from boostr.exceptions import InvalidParameterError
 
 pa = pytest.importorskip("pyarrow")

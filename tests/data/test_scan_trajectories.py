@@ -152,7 +152,7 @@ def test_rows_of_strangers_name_the_file_and_the_ids(tmp_path):
     ids = np.setdiff1d(frame["well"], [27])
     with pytest.raises(InvalidSensorsError, match=r"(?s)b\.parquet'.*\(ids 27\)"):
         scan(tmp_path, ids=ids).collect()
-    with pytest.raises(InvalidSensorsError, match=r"2 are repeated \(1, 4\)"):
+    with pytest.raises(InvalidSensorsError, match=r"2 ids are repeated \(1, 4\)"):
         scan(tmp_path, ids=[1, 4, 1, 4])
     with pytest.raises(InvalidParameterError, match=r"of several \(int, str\)"):
         scan(tmp_path, ids=[1, "1"])

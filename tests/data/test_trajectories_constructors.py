@@ -307,10 +307,10 @@ def test_without_polars_parquet_is_read_with_pyarrow(table, tmp_path, monkeypatc
         "pyarrow": types.SimpleNamespace(ArrowException=OSError),
     }
     monkeypatch.setattr(
-        "boostr.data.parquet.source.require", lambda module, **_: modules[module]
+        "boostr.data.parquet.files.require", lambda module, **_: modules[module]
     )
     monkeypatch.setattr(
-        "boostr.data.parquet.source.find_spec", lambda name: name == "pyarrow" or None
+        "boostr.data.parquet.files.find_spec", lambda name: name == "pyarrow" or None
     )
     table.write_parquet(tmp_path / "sensors.parquet")
     assert read(tmp_path).equals(read(table))

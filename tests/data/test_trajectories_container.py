@@ -191,7 +191,7 @@ def test_repeated_individuals_stay_in_their_order(Z):
 
 
 def test_repeated_ids_cannot_be_put_in_another_order(Z):
-    with pytest.raises(InvalidSensorsError, match=r"(?s)1 are repeated \(a\).*Hint"):
+    with pytest.raises(InvalidSensorsError, match=r"(?s)1 ids are repeated \(a\).*Hint"):
         Z[[0, 0, 2]].align(["c", "a"])
 
 

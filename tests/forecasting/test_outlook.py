@@ -194,7 +194,7 @@ def test_one_quantile_may_come_alone(counted):
 @pytest.mark.parametrize("horizon", [0.0, -3.0, np.inf, np.nan, [20.0], np.full(N, 20.0)])
 def test_calibration_is_for_one_length_above_zero(counted, horizon):
     model, X, y = counted
-    with pytest.raises(InvalidParameterError, match="`horizon` must be one finite number"):
+    with pytest.raises(InvalidParameterError, match="`horizon` must be a finite number"):
         model.calibrate_forecast(X, y, horizon)
 
 

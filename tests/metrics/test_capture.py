@@ -72,5 +72,5 @@ def test_no_events_cannot_be_captured():
 
 
 def test_unknown_units_are_refused():
-    with pytest.raises(InvalidParameterError, match="'individual' or 'follow_up'"):
+    with pytest.raises(InvalidParameterError, match="'individual', 'follow_up'"):
         capture_curve(MACHINES, np.ones(4), per="machine")

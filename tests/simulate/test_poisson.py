@@ -123,5 +123,5 @@ def test_truth_refuses_features_of_another_shape():
 
 
 def test_truth_refuses_negative_times():
-    with pytest.raises(InvalidParameterError, match="1 such values"):
+    with pytest.raises(InvalidParameterError, match=r"not negative, got -1\.0"):
         dataset_a(n=2).truth([-1.0, 1.0])

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import (
+    BoostrError,
     InvalidEventsError,
     InvalidFeaturesError,
     InvalidParameterError,
@@ -78,19 +79,25 @@ def _is_ours(module: str) -> bool:
     return module.split(".", maxsplit=1)[0] == "boostr"
 
 
-def blame(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidEventsError:
-    """Return the error for histories that break a rule, naming the individuals.
+def blame(
+    rule: str,
+    ids: AnyArray,
+    culprits: AnyArray,
+    hint: str,
+    error: type[BoostrError] = InvalidEventsError,
+) -> BoostrError:
+    """Return the error for individuals that break a rule, naming them.
 
     ``rule`` has no full stop; ``culprits`` are a mask or positions, which may repeat.
     """
     positions = np.flatnonzero(culprits) if culprits.dtype == bool else np.unique(culprits)
     named = ids[positions[: N_NAMED + 1]]
-    error = InvalidEventsError(
+    found = error(
         f"{rule}, but this does not hold for {positions.size} of {ids.size} "
         f"individuals (ids {first_few(named)}).\n\nHint: {hint}"
     )
-    error.ids = named
-    return error
+    found.ids = named
+    return found
 
 
 def check_ids_match(X: Any, y: Identified) -> None:
@@ -168,40 +175,6 @@ def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
         f"of {ids.size} rows differ (ids of y there: {first_few(ids[differs])}; "
         f"of X: {first_few(labels[differs])}).{hint}"
     )
-
-
-def as_times(times: ArrayLike, name: str, hint: str) -> FloatArray:
-    """Return times as an array of floats with at least one dimension.
-
-    ``name`` and ``hint`` are for the message if they are not numbers.
-    """
-    try:
-        return np.atleast_1d(np.asarray(times, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
-        ) from error
-
-
-def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
-    """Return one time per individual, from one time or ``n``; a copy."""
-    if len(times) not in {1, n}:
-        raise InvalidParameterError(
-            f"`{name}` must be one time or one per individual, but it has {len(times)} "
-            f"for {n} individuals."
-        )
-    return np.broadcast_to(times, (n,)).copy()
-
-
-def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
-    """Refuse windows that stop before they start."""
-    wrong = np.flatnonzero(stops < starts)
-    if wrong.size:
-        raise InvalidParameterError(
-            "A window must not stop before it starts, but it does for "
-            f"{wrong.size} of {len(starts)} individuals (rows {first_few(wrong)}).\n\n"
-            "Hint: predict_count(X, start, stop) counts in (start, stop]."
-        )
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:

@@ -1,40 +1,25 @@
-"""Checks of parameters: counts, numbers, threads, times and windows."""
+"""Checks of parameters: counts, numbers, choices and threads."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
-from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_count", "check_number", "check_times", "check_windows", "count_threads"]
+__all__ = ["check_choice", "check_count", "check_number", "count_threads"]
 
 
-def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
-    """Return times as a 1-D array of finite numbers that are not negative."""
-    values = as_times(times, name, "times count units since `y.origin`.")
-    if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
+def check_choice(value: object, choices: Sequence[str | None], name: str) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
         raise InvalidParameterError(
-            f"`{name}` must be finite numbers in one row, none of them negative, got "
-            f"{first_few(values.ravel())}."
+            f"`{name}` must be one of {', '.join(map(repr, choices))}, but it is {value!r}."
         )
-    return values
-
-
-def check_windows(
-    start: ArrayLike, stop: ArrayLike, n: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return starts and stops of windows, one each per individual."""
-    starts = spread_times(check_times(start, "start"), n, "start")
-    stops = spread_times(check_times(stop, "stop"), n, "stop")
-    check_window_order(starts, stops)
-    return starts, stops
 
 
 def check_count(value: Any, name: str, least: int = 1) -> None:

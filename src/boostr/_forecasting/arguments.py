@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from boostr._checks.numbers import first_few
+from boostr._checks.times import check_spread
 from boostr._forecasting.results import ForecastCalibration
 from boostr._frailty.counts import conformal_level
-from boostr._training.inputs import check_spread
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import Panel, RecurrentEvents
 from boostr.data.clip import read_times

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
+from boostr._checks.times import check_spread
 from boostr._engine.curves import REACH
 from boostr._frailty.counts import Counts, find_times, needed_exposure
 from boostr._frailty.law import Frailties, Histories
@@ -20,13 +21,14 @@ from boostr._training.frailty import (
     relative_variance,
     sum_histories,
 )
-from boostr._training.inputs import check_rows, check_spread, find_labels
+from boostr._training.inputs import find_labels
 from boostr._training.sensors import SensorLayout, split_panel, spread_shared
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
 from boostr.data.clip import clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read_exposure import read_new_exposure
+from boostr.data.features import check_rows
 from boostr.data.times import find_origins, name_origin
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 

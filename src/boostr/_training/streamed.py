@@ -13,12 +13,7 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import check_ids_match, check_weights
 from boostr._engine.statistics import SufficientStats
 from boostr._training.features import FeatureEncoder
-from boostr._training.inputs import (
-    ROWS_HINT,
-    TrainingData,
-    find_step,
-    spread_rows,
-)
+from boostr._training.inputs import TrainingData, find_step, spread_rows
 from boostr._training.run import Progress
 from boostr._training.settings import Settings
 from boostr._training.statistics import (
@@ -33,7 +28,7 @@ from boostr._training.statistics import (
 from boostr._training.summary import DataSummary
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, ScannedEvents, ScannedTrajectories, Trajectories
-from boostr.data.features import check_one_row_each
+from boostr.data.features import ROWS_HINT, check_one_row_each
 from boostr.data.parquet.pairs import read_in_step
 from boostr.data.parquet.rows import map_ahead
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
+from boostr._checks.parameters import check_count
 from boostr._kernels.moments import (
     piecewise_cumulative_moments,
     piecewise_intensity_moments,
@@ -14,9 +15,8 @@ from boostr._kernels.moments import (
 from boostr._kernels.solve import DIAGONAL, FULL
 from boostr._typing import FloatArray
 from boostr.basis.base import ClockedEvents, Loss
-from boostr.exceptions import InvalidParameterError
 
-__all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis", "check_count"]
+__all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ class StepBasis:
     n_cells: int = 10
 
     def __post_init__(self) -> None:
-        check_count("n_cells", self.n_cells, 1)
+        check_count(self.n_cells, "n_cells")
 
     def place(self, events: ClockedEvents, loss: Loss) -> PiecewiseBasis:
         """Cut the time up to the horizon into equal cells."""
@@ -149,8 +149,8 @@ class SplineBasis:
     order: int = 3
 
     def __post_init__(self) -> None:
-        check_count("n_knots", self.n_knots, 0)
-        check_count("order", self.order, 1)
+        check_count(self.n_knots, "n_knots", least=0)
+        check_count(self.order, "order")
 
     def place(self, events: ClockedEvents, loss: Loss) -> PiecewiseBasis:
         """Put the knots at quantiles of the event times."""
@@ -161,14 +161,6 @@ class SplineBasis:
         edges, rates = _spline_pieces(inner, events.horizon, self.order)
         integrals = _integrate(edges, rates)
         return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL)
-
-
-def check_count(name: str, value: object, least: int) -> None:
-    """Refuse a parameter that is not a whole number of at least so much."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InvalidParameterError(
-            f"{name} must be a whole number of at least {least}, got {value!r}."
-        )
 
 
 def _spline_pieces(

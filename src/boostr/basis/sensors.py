@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import first_few
+from boostr._checks.parameters import check_count
 from boostr._kernels.atoms import SensorAtoms, evaluate_atoms
 from boostr._kernels.path_moments import (
     BaselineValues,
@@ -20,7 +21,6 @@ from boostr._kernels.path_moments import (
 from boostr._kernels.segments import measure_pieces
 from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray, PositionArray
-from boostr.basis._piecewise import check_count
 from boostr.basis._power import PowerBasis
 from boostr.basis.base import (
     Basis,
@@ -326,9 +326,9 @@ class SensorBasis:
     baseline: Basis | None = field(default_factory=lambda: PowerBasis((1.0,)))
 
     def __post_init__(self) -> None:
-        check_count("spline_order", self.order, 1)
+        check_count(self.order, "spline_order")
         if not isinstance(self.n_knots, Mapping):
-            check_count("n_knots", self.n_knots, 0)
+            check_count(self.n_knots, "n_knots", least=0)
 
     def place(
         self,

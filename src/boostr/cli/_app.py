@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 import boostr
 from boostr._command import INTERRUPTED
-from boostr.cli._output import say
+from boostr.cli._output import echo
 from boostr.exceptions import BoostrError
 
 __all__ = ["app"]
@@ -48,12 +48,12 @@ def _messages() -> Iterator[None]:
         raise
     except BaseException as error:
         if _is_interrupt(error):
-            say("Stopped.")
+            echo("Stopped.")
             raise typer.Exit(code=INTERRUPTED) from error
         told = _tell(error)
         if told is None or _TRACEBACK in os.environ:
             raise
-        say(told[0])
+        echo(told[0])
         raise typer.Exit(code=told[1]) from error
 
 
@@ -122,7 +122,7 @@ def _warner() -> Any:
     def show(message: Warning | str, *_where: Any, **_more: Any) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            say(f"warning: {message}")
+            echo(f"warning: {message}")
 
     return show
 

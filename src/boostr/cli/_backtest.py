@@ -10,22 +10,22 @@ import typer
 from boostr import baselines
 from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
-from boostr.cli._files import list_names, open_table
+from boostr.cli._files import open_file, quote_names
 from boostr.cli._fit import make_model, shows_progress
 from boostr.cli._output import (
     as_records,
-    check_output,
+    check_table_output,
+    echo,
     print_json,
     print_table,
-    say,
     to_polars,
     write_table,
 )
-from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.cli._tables import FleetData, FleetFiles, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length
 from boostr.exceptions import InvalidParameterError
-from boostr.io.files import check_checkpoint
+from boostr.io.files import check_checkpoint, check_output
 from boostr.tuning import Backtest
 from boostr.tuning import backtest as run_backtest
 
@@ -80,16 +80,9 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
         ),
     ] = False,
     level: options.Level = 0.9,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Setting of BoostR, such as n_estimators=100; may be repeated.",
-        ),
-    ] = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    settings: options.Settings = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -100,19 +93,14 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture, such as backtest.png.")
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File from which a stopped back-test goes on."),
-    ] = None,
-    progress: Annotated[
-        bool | None, typer.Option(help="Whether to show a progress bar.")
-    ] = None,
+    checkpoint: options.Checkpoint = None,
+    progress: options.Progress = None,
     json: options.Json = False,
 ) -> None:
     """Refit models as of past times, and compare their forecasts with what came."""
-    for path in (out, plot):
-        if path is not None:
-            check_output(path, is_table=path is out)
+    check_table_output(out)
+    if plot is not None:
+        check_output(plot)
     check_checkpoint(checkpoint)
     model = make_model(settings or (), random_state=seed, n_jobs=jobs)
     models: dict[str, Any] = {"BoostR": model}
@@ -138,7 +126,7 @@ def backtest(  # noqa: PLR0913 - every option is a parameter
 
 def read_backtest(path: Path) -> Backtest:
     """Read the table of a back-test from a file."""
-    file = open_table(path, "back-test")
+    file = open_file(path, "back-test")
     return Backtest(file.read(file.names, as_text=["candidate", "date"]))
 
 
@@ -152,12 +140,12 @@ def _find_baseline(name: str) -> Any:
     if name not in known:
         raise InvalidParameterError(
             f"--baseline must name a baseline of boostr.baselines, but it is {name!r}.\n\n"
-            f"Hint: there are {list_names(known)}."
+            f"Hint: there are {quote_names(known)}."
         )
     return getattr(baselines, name)()
 
 
-def _other_time_scale(model: Any, fleet: Fleet) -> dict[str, Any]:
+def _other_time_scale(model: Any, fleet: FleetData) -> dict[str, Any]:
     """Return the model with histories in the other time scale."""
     if fleet.y.origin is None and fleet.y.origins is None:
         raise InvalidParameterError(
@@ -177,11 +165,11 @@ def _show(result: Backtest, out: Path | None, plot: Path | None, *, as_json: boo
     table, summary = to_polars(result.table), to_polars(result.summary())
     if out is not None:
         write_table(table, out)
-        say(f"{count_of(table.height, 'row')} in {out}")
+        echo(f"{count_of(table.height, 'row')} in {out}")
     if plot is not None:
         figure: Any = result.plot().figure
         figure.savefig(plot, dpi=_DPI)
-        say(f"picture in {plot}")
+        echo(f"picture in {plot}")
     if as_json:
         rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
         print_json({"summary": as_records(summary), **rest})

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from boostr.cli._files import load_polars
-from boostr.cli._fit import train
-from boostr.cli._forecast import look_ahead, show_forecast
+from boostr.cli._fit import train_and_save
+from boostr.cli._forecast import make_forecasts, show_forecast
 from boostr.cli._options import Json
-from boostr.cli._output import check_output, print_json, say, write_table
+from boostr.cli._output import echo, print_json, write_table
 from boostr.cli._tables import FleetFiles, read_fleet
 from boostr.data.times import name_length
 from boostr.estimators import BoostR
+from boostr.io.files import check_output
 from boostr.simulate import wells
 
 __all__ = ["EXAMPLE", "demo"]
@@ -52,14 +53,14 @@ def demo(
         )
         for table, path in zip(_simulate(n, seed), (events, static, sensors), strict=True):
             write_table(table, path)
-        say(f"{n} wells, some of them with failures, in three tables:")
+        echo(f"{n} wells, some of them with failures, in three tables:")
         fleet = read_fleet(
             FleetFiles(events=events, static=static, sensors=sensors, given={"unit": "D"})
         )
-        say(f"learning from {fleet.y!r} …")
+        echo(f"learning from {fleet.y!r} …")
         model = BoostR(n_estimators=100, validation=0.2, random_state=seed)
-        train(model, fleet, model_file)
-        table, total = look_ahead(model, fleet, {"horizon": _HORIZON})
+        train_and_save(model, fleet, model_file)
+        table, total = make_forecasts(model, fleet, {"horizon": _HORIZON})
         write_table(table, table_file)
     if json:
         print_json({"folder": None if out is None else str(out), "total": total})

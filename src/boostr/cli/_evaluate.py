@@ -12,9 +12,9 @@ import typer
 
 from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
-from boostr.cli._forecast import look_ahead
-from boostr.cli._output import print_json, print_table, say
-from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
+from boostr.cli._forecast import make_forecasts
+from boostr.cli._output import echo, print_json, print_table
+from boostr.cli._tables import FleetData, FleetFiles, Known, read_fleet, read_when
 from boostr.data import Panel
 from boostr.data.events.fingerprint import tell_trained_on
 from boostr.estimators import BoostR
@@ -87,7 +87,7 @@ def evaluate(
     fleet = read_fleet(files, Known.of(fitted))
     told = tell_trained_on(fitted, fleet.y, None)
     if told is not None:
-        say(f"warning: {told}\n\nHint: {_HINT}")
+        echo(f"warning: {told}\n\nHint: {_HINT}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InSampleWarning)  # said already
         if as_of is None:
@@ -102,7 +102,7 @@ def evaluate(
     print_table(f"{model.name} on {files.events.name}", ["", "value"], rows, by_row=True)
 
 
-def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
+def judge_histories(model: BoostR, fleet: FleetData) -> dict[str, Any]:
     """Return metrics of predictions for whole histories."""
     y = fleet.y
     last = np.maximum(y.end, model.horizon_)
@@ -120,7 +120,7 @@ def judge_histories(model: BoostR, fleet: Fleet) -> dict[str, Any]:
 
 
 def judge_forecasts(
-    model: BoostR, fleet: Fleet, date: Any, horizon: float | None, level: float
+    model: BoostR, fleet: FleetData, date: Any, horizon: float | None, level: float
 ) -> dict[str, Any]:
     """Return metrics of forecasts made at a time."""
     split = as_of_split(fleet.y, date, horizon)
@@ -135,12 +135,12 @@ def judge_forecasts(
             f"follow-up lasts from {fleet.y.start.min():g} to {fleet.y.end.max():g}."
         )
     if rows.size < len(fleet.y):
-        say(
+        echo(
             f"judging {rows.size} of {len(fleet.y)} individuals: those who were observed "
             f"before {date} and went on to be"
         )
     asked = {"now": split.dates[rows], "horizon": after.end - after.start, "level": level}
-    table, total = look_ahead(model, fleet.take(rows), asked)
+    table, total = make_forecasts(model, fleet.take(rows), asked)
     found = table.to_dict(as_series=False)
     place = {one: row for row, one in enumerate(found["id"])}
     order = [place[one] for one in after.ids.tolist()]
@@ -179,5 +179,5 @@ def _try(what: str, measure: Callable[[], Any]) -> Any:
     try:
         return measure()
     except BoostrError as error:
-        say(f"no figure for {what}: {str(error).splitlines()[0]}")
+        echo(f"no figure for {what}: {str(error).splitlines()[0]}")
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boostr.cli._files import TableFile, list_names, load_polars, open_table
+from boostr.cli._files import TableFile, load_polars, open_file, quote_names
 from boostr.cli._guess import (
     NOT,
     EventColumns,
@@ -24,33 +24,33 @@ from boostr.cli._matching import (
     restore_numbers,
     warn_of_lookalikes,
 )
-from boostr.cli._moments import is_date, read_flags, read_moment, read_moments
-from boostr.cli._output import say
+from boostr.cli._moments import is_date, parse_flags, parse_time, parse_times
+from boostr.cli._output import echo
 from boostr.data import RecurrentEvents
 from boostr.data.times import INDIVIDUAL, name_unit
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
-__all__ = ["ENTRY", "KEY", "Histories", "Reading", "read_events"]
+__all__ = ["ENTRY", "KEY", "EventTable", "Reading", "read_event_table"]
 
 # Names that no column of a file has.
 KEY = "\x00key"
 ENTRY = "\x00entry"
 END = "\x00end"
 EVENT = "\x00event"
-_BESIDE = {"start": ENTRY, "end": END}
+_OUTSIDE = {"start": ENTRY, "end": END}
 
 Reading = dict[str, str | None]  # columns by role; and entry, unit and origin
 
 
 @dataclass(frozen=True, eq=False)
-class Histories:
-    """Histories with the columns that other tables are matched by."""
+class EventTable:
+    """EventTable with the columns that other tables are matched by."""
 
     y: RecurrentEvents
     columns: EventColumns
     entries: Any | None  # by key, where time is counted from each one's own
     reading: Reading
-    beside: frozenset[str] = frozenset()  # starts and ends that are not in the events
+    outside: frozenset[str] = frozenset()  # starts and ends that are not in the events
 
     @property
     def keys(self) -> list[str]:
@@ -58,45 +58,45 @@ class Histories:
         return [str(one) for one in self.y.ids.tolist()]
 
 
-def read_events(
+def read_event_table(
     path: Path, given: Reading, usual: Reading, static: Path | None = None
-) -> Histories:
+) -> EventTable:
     """Return the histories in a table, sorted by id; print the column roles.
 
     ``given`` (by the user) precedes ``usual`` (of training). ``static`` may have starts
     and ends; with an end, its individuals without events count too.
     """
-    file = open_table(path, "events")
-    features = None if static is None else open_table(static, "features")
-    named, beside = _split_beside(file, features, given, usual)
-    columns = guess_event_columns(file, _remember(file, named, usual), beside)
+    file = open_file(path, "events")
+    features = None if static is None else open_file(static, "features")
+    named, outside = _split_given(file, features, given, usual)
+    columns = guess_event_columns(file, _remember(file, named, usual), outside)
     _check_cost(file, columns, usual)
     if not {"id", "event"} <= named.keys() or not {"time", "stop"} & named.keys():
-        say(columns.describe(file))
+        echo(columns.describe(file))
     table = _read_table(file, columns)
     n_rows = table.height
     unit = given.get("unit") or usual.get("unit")
     if name_unit(unit) == name_unit(usual.get("unit")):
         unit = usual.get("unit")
     origin = given.get("origin") or usual.get("origin")
-    reading: Reading = {**asdict(columns), "entry": beside.get("start"), "end": None}
-    if features is not None and beside.get("end") in features.names:
-        reading["end"] = beside["end"]  # a date would not be that of later tables
-    if columns.time is not None and beside:
-        table, columns = _complete(table, columns, features, beside)
+    reading: Reading = {**asdict(columns), "entry": outside.get("start"), "end": None}
+    if features is not None and outside.get("end") in features.names:
+        reading["end"] = outside["end"]  # a date would not be that of later tables
+    if columns.time is not None and outside:
+        table, columns = _add_outside(table, columns, features, outside)
     options = {"unit": unit, "origin": origin}
     options["duplicates"] = given.get("duplicates") or "warn"
     y = _make_events(_restore_ids(table, columns.id, file), columns, options)
     _tell_counts(y, n_rows, columns)
     reading |= {"unit": unit, "origin": origin if y.origin is None else str(y.origin)}
     starts = _first_starts(table, columns, origin)
-    return Histories(y, columns, starts, reading, frozenset(beside.values()))
+    return EventTable(y, columns, starts, reading, frozenset(outside.values()))
 
 
 _ROLES = ("id", "time", "event", "start", "stop", "cost")
 
 
-def _split_beside(
+def _split_given(
     file: TableFile, features: TableFile | None, given: Reading, usual: Reading
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the event columns by role, and starts and ends from elsewhere.
@@ -104,85 +104,87 @@ def _split_beside(
     The latter are columns of the features, or one time for all.
     """
     named = {role: name for role in _ROLES if (name := given.get(role)) is not None}
-    beside = {"start": usual.get("entry"), "end": given.get("end") or usual.get("end")}
+    outside = {"start": usual.get("entry"), "end": given.get("end") or usual.get("end")}
     if named.get("start") in file.names or "stop" in named:
-        beside["start"] = None
+        outside["start"] = None
     elif "start" in named:
-        beside["start"] = named.pop("start")
+        outside["start"] = named.pop("start")
     others = () if features is None else features.names
-    for role, text in beside.items():
+    for role, text in outside.items():
         if text is None or text in others:
             continue
         try:
-            read_moment(text, f"--{role}")
+            parse_time(text, f"--{role}")
         except InvalidParameterError as error:
             columns = (*file.names, *others) if role == "start" else others
             raise InvalidParameterError(
                 f"--{role} must be a column{' of --static' if role == 'end' else ''}, a "
                 f"number or a date, but it is {text!r}.\n\nHint: "
-                f"{f'the columns are {list_names(columns)}; ' if columns else ''}"
+                f"{f'the columns are {quote_names(columns)}; ' if columns else ''}"
                 "dates are like 2024-01-31."
             ) from error
-    return named, {role: text for role, text in beside.items() if text is not None}
+    return named, {role: text for role, text in outside.items() if text is not None}
 
 
-def _complete(
+def _add_outside(
     table: Any,
     columns: EventColumns,
     features: TableFile | None,
-    beside: Mapping[str, str],
+    outside: Mapping[str, str],
 ) -> tuple[Any, EventColumns]:
     """Add starts and end rows that are not in the table of events.
 
     With an end, individuals of the features without events are added.
     """
     polars = load_polars()
-    people = table.select(columns.id).unique(maintain_order=True)
+    individuals = table.select(columns.id).unique(maintain_order=True)
     if features is not None:
-        join = "full" if "end" in beside else "left"
-        others = _read_others(features, columns, beside)
-        people = people.join(others, on=columns.id, how=join, coalesce=True)
+        join = "full" if "end" in outside else "left"
+        others = _read_others(features, columns, outside)
+        individuals = individuals.join(others, on=columns.id, how=join, coalesce=True)
     is_stamped = table[columns.time].dtype.is_temporal()
-    for role, text in beside.items():
-        if _BESIDE[role] not in people.columns:
-            moment = _as_moment(text, f"--{role}", is_stamped=is_stamped)
-            people = people.with_columns(polars.lit(moment).alias(_BESIDE[role]))
-        if people[_BESIDE[role]].dtype.is_temporal() != is_stamped:
+    for role, text in outside.items():
+        if _OUTSIDE[role] not in individuals.columns:
+            moment = _parse_option(text, f"--{role}", is_stamped=is_stamped)
+            individuals = individuals.with_columns(polars.lit(moment).alias(_OUTSIDE[role]))
+        if individuals[_OUTSIDE[role]].dtype.is_temporal() != is_stamped:
             raise InvalidEventsError(
                 "Times must all be numbers or all be dates, but those of events are "
                 f"{'dates' if is_stamped else 'numbers'} and --{role} is not."
             )
-    if "start" in beside:
-        starts = people.select(columns.id, ENTRY)
+    if "start" in outside:
+        starts = individuals.select(columns.id, ENTRY)
         table = table.join(starts, on=columns.id, how="left", maintain_order="left")
         columns = replace(columns, start=ENTRY)
-    if "end" not in beside:
+    if "end" not in outside:
         return table, columns
     if columns.event is None:
         columns = replace(columns, event=EVENT)
         table = table.with_columns(polars.lit(True).alias(EVENT))
     is_end = table[columns.event].cast(polars.Float64) == 0.0
-    people = people.filter(~polars.col(columns.id).is_in(table[columns.id].filter(is_end)))
-    ends = people.drop_nulls(END).select(
+    individuals = individuals.filter(
+        ~polars.col(columns.id).is_in(table[columns.id].filter(is_end))
+    )
+    ends = individuals.drop_nulls(END).select(
         columns.id,
         polars.col(END).alias(columns.time),
         polars.lit(0).cast(table[columns.event].dtype).alias(columns.event),
-        *([ENTRY] if "start" in beside else []),
+        *([ENTRY] if "start" in outside else []),
     )
     return polars.concat([table, ends], how="diagonal_relaxed"), columns
 
 
 def _read_others(
-    features: TableFile, columns: EventColumns, beside: Mapping[str, str]
+    features: TableFile, columns: EventColumns, outside: Mapping[str, str]
 ) -> Any:
     """Return the individuals of the features, with their starts and ends."""
     id_name = guess_id(features, columns)
-    here = {role: name for role, name in beside.items() if name in features.names}
+    here = {role: name for role, name in outside.items() if name in features.names}
     table = features.read([id_name, *here.values()], as_text=[id_name])
     found = table.select(
         as_keys(table[id_name]).alias(columns.id),
         *(
-            _read_moments(table[name], features).alias(_BESIDE[role])
+            _parse_stamps(table[name], features).alias(_OUTSIDE[role])
             for role, name in here.items()
         ),
     )
@@ -212,22 +214,22 @@ def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
         raise InvalidParameterError(
             f"The model was fitted to the costs of events in column `{cost}`, which "
             f"{file.path.name!r} does not have.\n\n"
-            f"Hint: --cost COLUMN names it; there are {list_names(file.names)}."
+            f"Hint: --cost COLUMN names it; there are {quote_names(file.names)}."
         )
 
 
-def _as_moment(text: str, option: str, *, is_stamped: bool) -> Any:
+def _parse_option(text: str, option: str, *, is_stamped: bool) -> Any:
     """Return one time for all, in a form that a column may hold."""
     is_stamp = is_stamped and is_date(text)  # 20240131 may be a number, too
-    moment = datetime.fromisoformat(text) if is_stamp else read_moment(text, option)
+    moment = datetime.fromisoformat(text) if is_stamp else parse_time(text, option)
     if isinstance(moment, float) or moment.tzinfo is None:
         return moment
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _read_moments(column: Any, file: TableFile) -> Any:
+def _parse_stamps(column: Any, file: TableFile) -> Any:
     """Return times as numbers, or as dates without a zone, in microseconds."""
-    found = read_moments(column, file)
+    found = parse_times(column, file)
     if found.dtype.is_numeric() or found.dtype == load_polars().Duration:
         return found
     if getattr(found.dtype, "time_zone", None) is not None:
@@ -247,7 +249,7 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     check_known(keys, file, InvalidEventsError)
     warn_of_lookalikes(keys, file)
     times = [names[role] for role in ("time", "start", "stop") if role in names]
-    found = [keys.alias(columns.id), *(_read_moments(table[name], file) for name in times)]
+    found = [keys.alias(columns.id), *(_parse_stamps(table[name], file) for name in times)]
     if columns.event is not None:
         found.append(_read_events(table[names["event"]], columns.event, file))
     return table.with_columns(found)
@@ -262,7 +264,7 @@ def _restore_ids(table: Any, name: str, file: TableFile) -> Any:
 
 def _read_events(column: Any, name: str, file: TableFile) -> Any:
     """Return which rows are events; the library refuses values other than 0 and 1."""
-    flags = read_flags(column, file)
+    flags = parse_flags(column, file)
     if name != column.name:  # it has a `NOT`
         flags = 1 - flags if flags.dtype.is_numeric() else ~flags
     return flags.alias(name)
@@ -331,12 +333,12 @@ def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None
     of times have end rows that tell 0 from 1.
     """
     n_events = y.times.size
-    say(f"{n_events} events of {len(y)} individuals in {n_rows} rows")
+    echo(f"{n_events} events of {len(y)} individuals in {n_rows} rows")
     n_last = np.unique(y.event_owner[y.times == y.end[y.event_owner]]).size
     if columns.stop is None or n_events <= n_rows - n_events or 2 * n_last <= len(y):
         return
     other = _invert(str(columns.event))
-    say(
+    echo(
         f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last}"
         f" of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
         "the other rows that have one)"

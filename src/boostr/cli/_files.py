@@ -17,17 +17,17 @@ import numpy as np
 
 from boostr._checks.numbers import first_few, repeats
 from boostr._optional import require
-from boostr.cli._output import say
+from boostr.cli._output import echo
+from boostr.data.parquet.files import find_files
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["TableFile", "list_names", "load_polars", "open_table"]
+__all__ = ["TableFile", "load_polars", "open_file", "quote_names"]
 
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null")
 _HEAD = 1_000  # rows that are looked at to tell what columns hold
 _INFERENCE = 10_000  # rows that tell the types of a CSV file's columns
 _BEGINNING = 65_536  # bytes that tell what kind of file it is
 _SEPARATORS = ",;\t|"
-_PARQUET = {".parquet", ".pq"}
 _GZIP = b"\x1f\x8b"
 _PACKED = {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}  # as spreadsheets of all ages begin
 _SPREADSHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
@@ -73,7 +73,7 @@ class TableFile:
         if table.height == 0:
             raise InvalidParameterError(
                 f"The table must have rows, but {str(self.path)!r} has none.\n\n"
-                f"Hint: it has the columns {list_names(self.names)} and nothing below."
+                f"Hint: it has the columns {quote_names(self.names)} and nothing below."
             )
         return table
 
@@ -102,7 +102,7 @@ def _count_blank_end(table: Any) -> int:
     return int(table.height - (filled[-1] + 1 if filled.len() else 0))
 
 
-def list_names(names: Iterable[str]) -> str:
+def quote_names(names: Iterable[str]) -> str:
     """Return column names in backticks, for a message."""
     return ", ".join(f"`{name}`" for name in names)
 
@@ -134,14 +134,14 @@ def table_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_table(path: Path, what: str) -> TableFile:
+def open_file(path: Path, what: str) -> TableFile:
     """Return a table with its column names, not yet read; ``what`` is for messages.
 
     CSV (also gzipped), Parquet or spreadsheet, recognized by content, or a folder of
     Parquet files.
     """
     if path.is_dir():
-        return _open_folder(path, what)
+        return _open_parquet(path, find_files(path))
     if not path.exists():
         raise InvalidParameterError(
             f"The file of the {what} must exist, but there is nothing at {str(path)!r}.\n\n"
@@ -180,7 +180,7 @@ def _open_spreadsheet(path: Path) -> TableFile:
             "Hint: save it as CSV UTF-8."
         ) from error
     if len(sheets) > 1:
-        say(f"{path.name}: read the first of {len(sheets)} sheets, {sheets[0]!r}")
+        echo(f"{path.name}: read the first of {len(sheets)} sheets, {sheets[0]!r}")
     names = [name for name in table.columns if not name.startswith(_UNNAMED)]
 
     def scan(_types: Mapping[str, Any], _length: int | None) -> Any:
@@ -198,16 +198,6 @@ def _unpack(path: Path) -> bytes:
             f"{str(path)!r} must be a whole file, but it cannot be unpacked: {error}.\n\n"
             "Hint: gzip -t tests it; copy it again."
         ) from error
-
-
-def _open_folder(path: Path, what: str) -> TableFile:
-    files = sorted(file for file in path.rglob("*") if file.suffix in _PARQUET)
-    if files:
-        return _open_parquet(path, files)
-    raise InvalidParameterError(
-        f"The {what} must be in a file, but {str(path)!r} is a folder.\n\n"
-        "Hint: only Parquet may come as a folder, of files that end in .parquet."
-    )
 
 
 def _open_parquet(path: Path, files: Sequence[Path]) -> TableFile:

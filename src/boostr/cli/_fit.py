@@ -15,15 +15,15 @@ from typing import Annotated, Any
 import typer
 
 from boostr.cli import _options as options
-from boostr.cli._files import list_names
-from boostr.cli._output import check_output, print_json, print_table, say
-from boostr.cli._tables import Fleet, FleetFiles, read_fleet, read_when
+from boostr.cli._files import quote_names
+from boostr.cli._output import echo, print_json, print_table
+from boostr.cli._tables import FleetData, FleetFiles, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import SensorImportance, sensor_importance
 from boostr.inspection.model import unused_features, unused_sensors
-from boostr.io.files import check_checkpoint
+from boostr.io.files import check_checkpoint, check_output
 from boostr.plotting.style import name_rate
 from boostr.tuning import as_of_split
 
@@ -54,25 +54,11 @@ def fit(  # noqa: PLR0913 - every option is a parameter
     validation: Annotated[
         str, typer.Option(help="cv, a share to hold out such as 0.2, or none.")
     ] = "cv",
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads; the model does not depend on them.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File from which a stopped training goes on."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting of BoostR, such as leaf=spline; may be repeated.",
-        ),
-    ] = None,
-    progress: Annotated[
-        bool | None, typer.Option(help="Whether to show a progress bar.")
-    ] = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    checkpoint: options.Checkpoint = None,
+    settings: options.Settings = None,
+    progress: options.Progress = None,
     json: options.Json = False,
 ) -> None:
     """Learn from event histories how many events each individual will have, and when."""
@@ -93,11 +79,13 @@ def fit(  # noqa: PLR0913 - every option is a parameter
     if season is not None:
         fleet = fleet.add_seasons(season)
     began = clock.perf_counter()
-    train(model, fleet, out, checkpoint)
+    train_and_save(model, fleet, out, checkpoint)
     _report(model, fleet, out, clock.perf_counter() - began, as_json=json)
 
 
-def train(model: BoostR, fleet: Fleet, out: Path, checkpoint: Path | None = None) -> None:
+def train_and_save(
+    model: BoostR, fleet: FleetData, out: Path, checkpoint: Path | None = None
+) -> None:
     """Fit a model and save it, with the column roles of its tables."""
     model.fit(fleet.X, fleet.y, fleet.Z, checkpoint=checkpoint)
     # Files keep fitted attributes, so that forecasts read the same columns.
@@ -139,15 +127,15 @@ def shows_progress(asked: bool | None) -> bool:
     return asked
 
 
-def _know_until(fleet: Fleet, until: str) -> Fleet:
+def _know_until(fleet: FleetData, until: str) -> FleetData:
     """Return the data known at a time, of the individuals observed by then."""
     split = as_of_split(fleet.y, read_when(until, fleet.y, "--until"))
-    say(f"learning from {len(split.train)} of {len(fleet.y)} individuals, until {until}")
+    echo(f"learning from {len(split.train)} of {len(fleet.y)} individuals, until {until}")
     return fleet.take(split.train_rows, split.train)
 
 
 def _report(
-    model: BoostR, fleet: Fleet, out: Path, seconds: float, *, as_json: bool
+    model: BoostR, fleet: FleetData, out: Path, seconds: float, *, as_json: bool
 ) -> None:
     y = fleet.y
     names = list(model.encoder_.names)
@@ -172,7 +160,7 @@ def _report(
             }
         )
         return
-    say(f"{y!r}; {count_of(model.n_estimators_, 'tree')} in {seconds:.1f} s")
+    echo(f"{y!r}; {count_of(model.n_estimators_, 'tree')} in {seconds:.1f} s")
     if any(shares.values()):
         rows = [(name, shares[name]) for name in first[:_N_SHOWN] if shares[name] > 0.0]
         print_table("What splits the individuals", ["feature", "share of gain"], rows)
@@ -180,8 +168,8 @@ def _report(
         _show_sensors(found)
     unused = [*unused_features(model), *unused_sensors(model)]
     if unused:
-        say(f"Not used by the model: {list_names(unused)}")
-    say(f"Saved as {out}. Next: boostr forecast {shlex.quote(str(out))} EVENTS …")
+        echo(f"Not used by the model: {quote_names(unused)}")
+    echo(f"Saved as {out}. Next: boostr forecast {shlex.quote(str(out))} EVENTS …")
 
 
 def _as_dict(found: SensorImportance) -> dict[str, Any]:

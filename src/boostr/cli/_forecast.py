@@ -13,21 +13,21 @@ from boostr.cli import _options as options
 from boostr.cli._files import load_polars
 from boostr.cli._output import (
     as_records,
-    check_output,
+    check_table_output,
+    echo,
     print_json,
     print_table,
-    say,
     to_polars,
     write_table,
 )
-from boostr.cli._tables import Fleet, FleetFiles, Known, read_fleet, read_when
+from boostr.cli._tables import FleetData, FleetFiles, Known, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length, name_unit
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io import load
 
-__all__ = ["EXAMPLE", "forecast", "look_ahead", "show_forecast"]
+__all__ = ["EXAMPLE", "forecast", "make_forecasts", "show_forecast"]
 
 EXAMPLE = (
     "boostr forecast pumps.boostr events.csv --static pumps.csv --horizon 90 --out next.csv"
@@ -39,17 +39,8 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     model: options.ModelFile,
     files: FleetFiles,
     *,
-    future: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What sensors will show, as --sensors; the last values hold otherwise.",
-        ),
-    ] = None,
-    horizon: Annotated[
-        float | None,
-        typer.Option(help="Length of the time ahead; by default the longest follow-up."),
-    ] = None,
+    future: options.Future = None,
+    horizon: options.Horizon = None,
     level: options.Level = 0.9,
     now: Annotated[
         str | None,
@@ -80,8 +71,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     json: options.Json = False,
 ) -> None:
     """Forecast events from each individual's own present, most at risk first."""
-    if out is not None:
-        check_output(out, is_table=True)
+    check_table_output(out)
     fitted = load(model)
     if by is not None and files.static is None:
         raise InvalidParameterError(
@@ -97,11 +87,11 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         "own_history": own_history,
     }
     intervals = "conformal" if conformal else "frailty"
-    table, total = look_ahead(fitted, fleet, asked, k=at_least, intervals=intervals)
+    table, total = make_forecasts(fitted, fleet, asked, k=at_least, intervals=intervals)
     groups = None if by is None else sum_by(fitted, fleet, asked, by)
     if out is not None:
         write_table(table, out)
-        say(f"{count_of(table.height, 'forecast')} in {out}")
+        echo(f"{count_of(table.height, 'forecast')} in {out}")
     length = fitted.horizon_ if horizon is None else horizon
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
@@ -117,8 +107,8 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         print_table(f"By {by}", [name.replace("_", " ") for name in groups.columns], rows)
 
 
-def look_ahead(
-    model: BoostR, fleet: Fleet, asked: dict[str, Any], **more: Any
+def make_forecasts(
+    model: BoostR, fleet: FleetData, asked: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
     """Return forecasts of individuals as a polars table, and of the total."""
     both = {**asked, "Z": fleet.Z, "future": fleet.future}
@@ -131,7 +121,7 @@ def look_ahead(
     return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
 
 
-def sum_by(model: BoostR, fleet: Fleet, asked: dict[str, Any], name: str) -> Any:
+def sum_by(model: BoostR, fleet: FleetData, asked: dict[str, Any], name: str) -> Any:
     """Return forecasts of groups as a polars table."""
     both = {**asked, "Z": fleet.Z, "future": fleet.future}
     labels = fleet.groups.to_list()
@@ -156,7 +146,7 @@ def show_forecast(
         ]
         title = f"The next {ahead}: first {shown.height} of {table.height}"
         print_table(title, [_name_column(name, unit) for name in names], rows)
-    say(
+    echo(
         f"{count_of(total['n_individuals'], 'individual')} together: "
         f"{total['expected']:.1f} expected in "
         f"{ahead}, between {total['lower']:.0f} and {total['upper']:.0f} with probability "

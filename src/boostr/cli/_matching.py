@@ -7,7 +7,7 @@ from typing import Any
 
 from boostr._checks.numbers import first_few
 from boostr.cli._files import TableFile, load_polars
-from boostr.cli._output import say
+from boostr.cli._output import echo
 from boostr.exceptions import BoostrError
 
 __all__ = ["as_keys", "check_known", "match_rows", "restore_numbers", "warn_of_lookalikes"]
@@ -38,7 +38,7 @@ def warn_of_lookalikes(keys: Any, file: TableFile) -> None:
     alike = different.filter(folded.is_duplicated())
     if alike.len():
         first = map(repr, alike.filter(_fold(alike) == _fold(alike)[0]).to_list())
-        say(
+        echo(
             f"warning: {alike.len()} ids of {file.path.name!r} differ from others only by "
             f"spaces or case, and are individuals of their own: {first_few(first)}"
         )
@@ -88,7 +88,7 @@ def match_rows(
         is_there = keys.is_in(list(expected))
         others = keys.filter(~is_there).unique(maintain_order=True)
         if others.len():
-            say(
+            echo(
                 f"left out {others.len()} individuals of {file.path.name!r}, who are not "
                 f"in the events (ids {first_few(others)})"
             )

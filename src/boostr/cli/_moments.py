@@ -14,9 +14,9 @@ __all__ = [
     "could_be_flags",
     "could_be_times",
     "is_date",
-    "read_flags",
-    "read_moment",
-    "read_moments",
+    "parse_flags",
+    "parse_time",
+    "parse_times",
 ]
 
 _DAY = "%Y-%m-%d"
@@ -70,7 +70,7 @@ def could_be_flags(column: Any) -> bool:
     return bool(((numbers == 0.0) | (numbers == 1.0)).all())
 
 
-def read_flags(column: Any, file: TableFile | None = None) -> Any:
+def parse_flags(column: Any, file: TableFile | None = None) -> Any:
     """Return a column of yes and no as booleans; numbers are left to the library.
 
     With ``file``, an error names the line of the first unknown word.
@@ -91,7 +91,7 @@ def read_flags(column: Any, file: TableFile | None = None) -> Any:
     return flags.alias(column.name)
 
 
-def read_moments(column: Any, file: TableFile | None = None) -> Any:
+def parse_times(column: Any, file: TableFile | None = None) -> Any:
     """Return a column of times as numbers or time stamps; refuse others.
 
     With ``file``, an error names the line of the first unreadable value.
@@ -120,7 +120,7 @@ def read_moments(column: Any, file: TableFile | None = None) -> Any:
     return parsed[0][1]
 
 
-def read_moment(text: str, what: str) -> float | datetime:
+def parse_time(text: str, what: str) -> float | datetime:
     """Return the time given as an option: a number or a time stamp."""
     try:
         return float(text)

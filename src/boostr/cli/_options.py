@@ -12,44 +12,20 @@ import typer
 
 from boostr.cli._tables import FleetFiles
 
-__all__ = [
-    "Drop",
-    "EventsFile",
-    "Features",
-    "Json",
-    "Level",
-    "ModelFile",
-    "Seasons",
-    "choose_columns",
-    "with_tables",
-]
-
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model that `boostr fit` has written.")
 ]
-EventsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="EVENTS",
-        help="Table of events, CSV, Parquet or Excel: one row per event, and one without "
-        "event at the end of each follow-up; or rows of intervals.",
-    ),
-]
-StaticFile = Annotated[
-    Path | None,
-    typer.Option("--static", metavar="FILE", help="Features, one row per individual."),
-]
-SensorsFile = Annotated[
-    Path | None,
-    typer.Option("--sensors", metavar="FILE", help="Sensors, one row per sample."),
-]
-SharedFile = Annotated[
+Future = Annotated[
     Path | None,
     typer.Option(
-        "--shared",
+        "--future",
         metavar="FILE",
-        help="Sensors that all share, such as the weather: one row per time, without ids.",
+        help="What sensors will show, as --sensors; the last values hold otherwise.",
     ),
+]
+Horizon = Annotated[
+    float | None,
+    typer.Option(help="Length of the time ahead; by default the longest follow-up."),
 ]
 Seasons = Annotated[
     str | None,
@@ -57,86 +33,6 @@ Seasons = Annotated[
         "--season",
         metavar="NAMES",
         help="Seasons as sensors, such as month,weekday; where two cycles were seen.",
-    ),
-]
-IdColumn = Annotated[
-    str | None, typer.Option("--id", metavar="COL", help="Column of ids, in all tables.")
-]
-TimeColumn = Annotated[
-    str | None, typer.Option("--time", metavar="COL", help="Column of times or dates.")
-]
-EventColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--event",
-        metavar="COL",
-        help="Column with 1 for an event, 0 for an end; 'not COL' if 0 is an event.",
-    ),
-]
-StartColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="COL|TIME",
-        help="Column of the start of follow-up, in EVENTS or --static, or of intervals; or "
-        "one start for all.",
-    ),
-]
-End = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME|COL",
-        help="End of follow-up of those without a row for it: one for all, or a column of "
-        "--static; who is only in --static has no events.",
-    ),
-]
-StopColumn = Annotated[
-    str | None,
-    typer.Option("--stop", metavar="COL", help="Column of the end of intervals."),
-]
-CostColumn = Annotated[
-    str | None,
-    typer.Option("--cost", metavar="COL", help="Column of what each event counts."),
-]
-ExposureColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--exposure",
-        metavar="COL",
-        help="Column of --static or --sensors that events are proportional to, such as "
-        "length or flights a day.",
-    ),
-]
-Unit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="UNIT",
-        help="Unit in which dates are counted: s, min, h, D (default) or W; a name for "
-        "numbers.",
-    ),
-]
-Origin = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DATE|individual",
-        help="Time 0: a date (the first one by default), or each individual's own start, "
-        "so that time is age.",
-    ),
-]
-Duplicates = Annotated[
-    str | None,
-    typer.Option(
-        metavar="warn|keep|drop|error",
-        help="What to do with rows of events that repeat another row in all columns; they "
-        "count, with a warning, by default.",
-    ),
-]
-SkipUnmatched = Annotated[
-    bool | None,
-    typer.Option(
-        "--skip-unmatched",
-        help="Leave out who is not in all of EVENTS, --static and --sensors; an error "
-        "names them otherwise.",
     ),
 ]
 Features = Annotated[
@@ -149,50 +45,105 @@ Drop = Annotated[
         metavar="COLS", help="Columns of --static, --sensors and --shared not to use."
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting of BoostR, such as leaf=spline; may be repeated.",
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
+Jobs = Annotated[int | None, typer.Option(help="Threads; results do not depend on them.")]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File from which a stopped run goes on."),
+]
+Progress = Annotated[bool | None, typer.Option(help="Whether to show a progress bar.")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object; messages go to stderr.")
 ]
 Level = Annotated[float, typer.Option(help="Probability of the intervals.")]
 
-
-# Options of tables; the second ones say something about them.
-_FILES = {
-    "events": EventsFile,
-    "static": StaticFile,
-    "sensors": SensorsFile,
-    "shared": SharedFile,
+_EVENTS_HELP = (
+    "Table of events, CSV, Parquet or Excel: one row per event, and one without event at "
+    "the end of each follow-up; or rows of intervals."
+)
+_TABLES = {
+    "static": "Features, one row per individual.",
+    "sensors": "Sensors, one row per sample.",
+    "shared": "Sensors that all share, such as the weather: one row per time, without ids.",
 }
+# What is said about the tables: placeholder and help of each option.
 _GIVEN = {
-    "id": IdColumn,
-    "time": TimeColumn,
-    "event": EventColumn,
-    "start": StartColumn,
-    "end": End,
-    "stop": StopColumn,
-    "cost": CostColumn,
-    "exposure": ExposureColumn,
-    "unit": Unit,
-    "origin": Origin,
-    "duplicates": Duplicates,
-    "skip_unmatched": SkipUnmatched,
+    "id": ("COL", "Column of ids, in all tables."),
+    "time": ("COL", "Column of times or dates."),
+    "event": (
+        "COL",
+        "Column with 1 for an event, 0 for an end; 'not COL' if 0 is an event.",
+    ),
+    "start": (
+        "COL|TIME",
+        "Column of the start of follow-up, in EVENTS or --static, or of intervals; or one "
+        "start for all.",
+    ),
+    "end": (
+        "TIME|COL",
+        "End of follow-up of individuals without a row for it: one for all, or a column of "
+        "--static; individuals that are only in --static have no events.",
+    ),
+    "stop": ("COL", "Column of the end of intervals."),
+    "cost": ("COL", "Column of what each event counts."),
+    "exposure": (
+        "COL",
+        "Column of --static or --sensors that events are proportional to, such as length "
+        "or flights a day.",
+    ),
+    "unit": (
+        "UNIT",
+        "Unit in which dates are counted: s, min, h, D (default) or W; a name for numbers.",
+    ),
+    "origin": (
+        "DATE|individual",
+        "Time 0: a date (the first one by default), or each individual's own start, so "
+        "that time is age.",
+    ),
+    "duplicates": (
+        "warn|keep|drop|error",
+        "What to do with rows of events that repeat another row in all columns; they "
+        "count, with a warning, by default.",
+    ),
 }
+_SKIP_HELP = (
+    "Leave out individuals that are not in all of EVENTS, --static and --sensors; an error "
+    "names them otherwise."
+)
 
 
 def with_tables(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter `files` of a command by the options of all tables."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     place = [parameter.name for parameter in own].index("files")
-    files, given = (
-        [_make_parameter(name, annotation) for name, annotation in some.items()]
-        for some in (_FILES, _GIVEN)
-    )
-    parameters = [*own[:place], *files, *own[place + 1 :], *given]
+    events = typer.Argument(metavar="EVENTS", help=_EVENTS_HELP)
+    parameters = [
+        *own[:place],
+        _make_parameter("events", Annotated[Path, events], inspect.Parameter.empty),
+        *(_make_option(name, Path, "FILE", text) for name, text in _TABLES.items()),
+        *own[place + 1 :],
+        *(_make_option(name, str, *given) for name, given in _GIVEN.items()),
+        _make_parameter(
+            "skip_unmatched",
+            Annotated[bool, typer.Option("--skip-unmatched", help=_SKIP_HELP)],
+            default=False,
+        ),
+    ]
 
     def run(**options: Any) -> None:
-        said = {name: options.pop(name) for name in _GIVEN}
-        paths = {name: options.pop(name) for name in _FILES}
-        skips = bool(said.pop("skip_unmatched"))
-        files = FleetFiles(**paths, given=said, skips_unmatched=skips)
+        files = FleetFiles(
+            given={name: options.pop(name) for name in _GIVEN},
+            skips_unmatched=options.pop("skip_unmatched"),
+            **{name: options.pop(name) for name in ("events", *_TABLES)},
+        )
         command(files=files, **options)
 
     run.__doc__ = command.__doc__
@@ -203,6 +154,17 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _make_option(name: str, kind: Any, metavar: str, text: str) -> inspect.Parameter:
+    """Return an option of one value, None by default."""
+    option = typer.Option(f"--{name}", metavar=metavar, help=text)
+    return _make_parameter(name, Annotated[kind | None, option], None)
+
+
+def _make_parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
 def choose_columns(files: FleetFiles, features: str | None, drop: str | None) -> FleetFiles:
     """Return the tables restricted to the columns that two options name."""
     used, left_out = (
@@ -210,9 +172,3 @@ def choose_columns(files: FleetFiles, features: str | None, drop: str | None) ->
         for text in (features, drop)
     )
     return replace(files, features=used, left_out=left_out or ())
-
-
-def _make_parameter(name: str, annotation: Any) -> inspect.Parameter:
-    default = inspect.Parameter.empty if name == "events" else None
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)

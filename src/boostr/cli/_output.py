@@ -16,14 +16,14 @@ import typer
 
 from boostr._optional import require
 from boostr.exceptions import InvalidParameterError
-from boostr.io import files as _atomic
+from boostr.io.files import check_output, write_atomically
 
 __all__ = [
     "as_records",
-    "check_output",
+    "check_table_output",
+    "echo",
     "print_json",
     "print_table",
-    "say",
     "to_polars",
     "write_table",
 ]
@@ -37,7 +37,7 @@ _FORMULA = r"^[=+\-@\t\r]"  # how cells begin that a spreadsheet computes
 _NUMBER = r"^[+-]?\d+([.,]\d+)?$"
 
 
-def say(message: str, *, err: bool = True) -> None:
+def echo(message: str, *, err: bool = True) -> None:
     """Print a message on the standard error stream, or as a result."""
     typer.echo(_clean(message), err=err)
 
@@ -47,13 +47,12 @@ def _clean(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found.group())[1:-1], text)
 
 
-def check_output(path: Path, *, is_table: bool = False) -> None:
-    """Refuse a path that cannot be written, before anything is computed.
-
-    If ``is_table``, its ending must be that of a table format.
-    """
-    _atomic.check_output(path)
-    if is_table and path.suffix.lower() not in TABLES:
+def check_table_output(path: Path | None) -> None:
+    """Refuse a path that cannot be written as a table, before anything is computed."""
+    if path is None:
+        return
+    check_output(path)
+    if path.suffix.lower() not in TABLES:
         raise InvalidParameterError(
             f"Results must go to a table, but {str(path)!r} cannot be written: "
             f"{path.suffix or 'no ending'!r} is no format of tables.\n\n"
@@ -73,7 +72,7 @@ def write_table(table: Any, path: Path) -> None:
         else:
             table.write_parquet(buffer)
         content = buffer.getvalue()
-    _atomic.write_atomically(path, content)
+    write_atomically(path, content)
 
 
 def _without_formulas(table: Any, path: Path) -> Any:
@@ -84,7 +83,7 @@ def _without_formulas(table: Any, path: Path) -> Any:
         column = table[name]
         is_formula = column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)
         if is_formula.any():
-            say(
+            echo(
                 f"{path.name}: put ' before {is_formula.sum()} texts of `{name}` that a "
                 "spreadsheet would compute (.parquet and .json have them as they are)"
             )

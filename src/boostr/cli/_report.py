@@ -10,10 +10,11 @@ import typer
 
 from boostr.cli import _options as options
 from boostr.cli._backtest import read_backtest
-from boostr.cli._output import check_output, print_json, say
+from boostr.cli._output import echo, print_json
 from boostr.cli._tables import FleetFiles, Known, read_fleet
 from boostr.data.individuals import count_of
 from boostr.io import load
+from boostr.io.files import check_output
 from boostr.report import fleet_report
 
 __all__ = ["EXAMPLE", "report"]
@@ -29,17 +30,8 @@ def report(  # noqa: PLR0913 - every option is a parameter
     model: options.ModelFile,
     files: FleetFiles,
     *,
-    future: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What sensors will show, as --sensors; the last values hold otherwise.",
-        ),
-    ] = None,
-    horizon: Annotated[
-        float | None,
-        typer.Option(help="Length of the time ahead; by default the longest follow-up."),
-    ] = None,
+    future: options.Future = None,
+    horizon: options.Horizon = None,
     level: options.Level = 0.9,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Fleet report",
     max_individuals: Annotated[
@@ -78,4 +70,4 @@ def report(  # noqa: PLR0913 - every option is a parameter
         size = page.stat().st_size
         print_json({"out": str(page), "bytes": size, "individuals": len(fleet.y)})
         return
-    say(f"{count_of(len(fleet.y), 'individual')} in {page}: open it in a browser")
+    echo(f"{count_of(len(fleet.y), 'individual')} in {page}: open it in a browser")

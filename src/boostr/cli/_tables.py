@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import first_few
-from boostr.cli._events import ENTRY, KEY, Histories, Reading, read_events
-from boostr.cli._files import TableFile, list_names, load_polars, open_table
+from boostr.cli._events import ENTRY, KEY, EventTable, Reading, read_event_table
+from boostr.cli._files import TableFile, load_polars, open_file, quote_names
 from boostr.cli._guess import guess_id, guess_sample_columns, guess_time
 from boostr.cli._matching import as_keys, match_rows
-from boostr.cli._moments import is_date, read_moments
-from boostr.cli._output import say
+from boostr.cli._moments import is_date, parse_times
+from boostr.cli._output import echo
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.data.events.fingerprint import find_origin, had_costs, had_exposure
 from boostr.data.times import INDIVIDUAL, counts_from_elsewhere, name_origin
@@ -28,7 +28,7 @@ from boostr.exceptions import (
     InvalidSensorsError,
 )
 
-__all__ = ["Fleet", "FleetFiles", "Known", "read_fleet", "read_when"]
+__all__ = ["FleetData", "FleetFiles", "Known", "read_fleet", "read_when"]
 
 _ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?$"
 _DAY = 86_400_000_000.0  # microseconds
@@ -94,8 +94,8 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fleet:
-    """Histories, and the features and sensors of the same individuals."""
+class FleetData:
+    """EventTable, and the features and sensors of the same individuals."""
 
     X: Any  # a table of polars, or an array without columns
     y: RecurrentEvents
@@ -104,7 +104,7 @@ class Fleet:
     reading: Reading
     groups: Any = None  # one label per individual, if asked for
 
-    def add_seasons(self, names: str) -> Fleet:
+    def add_seasons(self, names: str) -> FleetData:
         """Return the fleet with seasonal sensors, where enough cycles were seen."""
         asked = [name.strip() for name in names.split(",")]
         season = Trajectories.seasonal(self.y, asked)
@@ -114,7 +114,7 @@ class Fleet:
         reading = self.reading | found
         return replace(self, Z=_merge(self.Z, season), reading=reading)
 
-    def take(self, rows: Any, y: RecurrentEvents | None = None) -> Fleet:
+    def take(self, rows: Any, y: RecurrentEvents | None = None) -> FleetData:
         """Return some individuals, with other histories if given."""
         return replace(
             self,
@@ -126,13 +126,13 @@ class Fleet:
         )
 
 
-def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
+def read_fleet(files: FleetFiles, known: Known | None = None) -> FleetData:
     """Return all tables of a fleet, matched and sorted by id; print the column roles.
 
     With ``known`` only the columns that a model needs are read.
     """
     usual = {} if known is None else known.reading
-    histories = read_events(files.events, files.given, usual, files.static)
+    histories = read_event_table(files.events, files.given, usual, files.static)
     if files.skips_unmatched:
         histories = _skip_unmatched(histories, files)
     if known is not None:
@@ -169,7 +169,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> Fleet:
     if asked is not None:
         reading = reading | {"exposure": asked}
     Z = _merge(_merge(own, shared), season)
-    return Fleet(X=X, y=y, Z=Z, future=future, reading=reading, groups=groups)
+    return FleetData(X=X, y=y, Z=Z, future=future, reading=reading, groups=groups)
 
 
 def _check_named(files: FleetFiles) -> None:
@@ -182,14 +182,14 @@ def _check_named(files: FleetFiles) -> None:
             name
             for path in paths[option]
             if path is not None and names
-            for name in open_table(path, "features").names
+            for name in open_file(path, "features").names
         ]
         missing = [name for name in names if name not in there]
         if missing:
             raise InvalidParameterError(
                 f"{option} must name columns of "
                 f"{'--static' if option == '--features' else 'the tables'}, but there is "
-                f"no {list_names(missing)}.\n\nHint: there are {list_names(there)}."
+                f"no {quote_names(missing)}.\n\nHint: there are {quote_names(there)}."
             )
 
 
@@ -254,7 +254,7 @@ def read_when(text: str, y: RecurrentEvents, option: str) -> Any:
         ) from error
 
 
-def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
+def _check_clock(histories: EventTable, known: Known, given: Reading) -> None:
     """Refuse a unit or origin other than in training; warn of an unknown origin."""
     y = histories.y
     if y.time_unit != known.unit:
@@ -278,13 +278,13 @@ def _check_clock(histories: Histories, known: Known, given: Reading) -> None:
             f"Hint: leave --origin out, or say --origin {trained}."
         )
     if y.origin is not None and not (known.reading.get("origin") or given.get("origin")):
-        say(
+        echo(
             "warning: the model does not say from which date it counts time; counting from "
             f"{str(y.origin)[:10]} (say --origin DATE to choose another)"
         )
 
 
-def _check_costs(histories: Histories, known: Known) -> None:
+def _check_costs(histories: EventTable, known: Known) -> None:
     """Refuse costs if training counted events, and the reverse."""
     y = histories.y
     if y.has_costs == known.has_costs or not y.times.size:
@@ -310,7 +310,7 @@ def _check_complete(files: FleetFiles, known: Known) -> None:
         if names and path is None:
             raise InvalidParameterError(
                 f"The model needs the {what} that it was fitted with, but no file has "
-                f"them: {list_names(names)}.\n\nHint: {option} FILE"
+                f"them: {quote_names(names)}.\n\nHint: {option} FILE"
             )
 
 
@@ -322,17 +322,17 @@ def _select(
     if missing:
         raise error(
             f"{file.path.name!r} must have all columns that the model was fitted with, but "
-            f"it lacks {list_names(missing)}.\n\nHint: it has {list_names(file.names)}."
+            f"it lacks {quote_names(missing)}.\n\nHint: it has {quote_names(file.names)}."
         )
     return list(wanted), [name for name, is_categorical in wanted.items() if is_categorical]
 
 
-def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
+def _skip_unmatched(histories: EventTable, files: FleetFiles) -> EventTable:
     """Return the histories of individuals in all tables; print the others."""
     for path, what in ((files.static, "features"), (files.sensors, "sensors")):
         if path is None:
             continue
-        file = open_table(path, what)
+        file = open_file(path, what)
         id_name = guess_id(file, histories.columns)
         known = set(as_keys(file.read([id_name], as_text=[id_name])[id_name]))
         keys = histories.keys
@@ -346,7 +346,7 @@ def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
             )
         if not is_there.all():
             missing = [key for key, here in zip(keys, is_there, strict=True) if not here]
-            say(
+            echo(
                 f"left out {len(missing)} of {len(keys)} individuals, who are not in "
                 f"{path.name!r} (ids {first_few(missing)})"
             )
@@ -355,29 +355,29 @@ def _skip_unmatched(histories: Histories, files: FleetFiles) -> Histories:
 
 
 def _read_static(
-    files: FleetFiles, histories: Histories, known: Known | None, exposure: str | None
+    files: FleetFiles, histories: EventTable, known: Known | None, exposure: str | None
 ) -> tuple[Any, dict[str | None, Any]]:
     """Return one row of features per individual, in the order of the histories.
 
     Also returns the columns of exposures and groups by name, if present.
     """
     assert files.static is not None  # noqa: S101 - or nobody asks
-    path, file = files.static, open_table(files.static, "features")
+    path, file = files.static, open_file(files.static, "features")
     id_name = guess_id(file, histories.columns)
-    left_out = {id_name, exposure, *histories.beside, *files.left_out}
+    left_out = {id_name, exposure, *histories.outside, *files.left_out}
     names = [name for name in file.names if name not in left_out]
     if files.features is not None:
         names = [name for name in names if name in files.features]
     extra = {name for name in (exposure, files.by) if name in file.names and name}
     as_text: list[str] = []
     if known is None:
-        say(
-            f"{path.name}: took `{id_name}` for the id, {list_names(names) or 'nothing'} "
+        echo(
+            f"{path.name}: took `{id_name}` for the id, {quote_names(names) or 'nothing'} "
             "for features"
         )
     else:
         names, as_text = _select(file, known.features, InvalidFeaturesError)
-    if not names and not extra and not histories.beside:
+    if not names and not extra and not histories.outside:
         raise InvalidFeaturesError(
             f"The table of features must have some beside the id `{id_name}`, but "
             f"{path.name!r} has none.\n\nHint: leave --static out where there are none."
@@ -414,7 +414,7 @@ def _check_groups(files: FleetFiles, file: TableFile) -> None:
         raise InvalidParameterError(
             f"--by must be a column of --static, but {file.path.name!r} has none called "
             f"`{files.by}`."
-            f"\n\nHint: it has {list_names(file.names)}."
+            f"\n\nHint: it has {quote_names(file.names)}."
         )
 
 
@@ -426,7 +426,7 @@ def _as_feature(column: Any, *, is_text: bool) -> Any:
     known = column.drop_nulls()
     if column.dtype == polars.String and known.len() and known.str.contains(_ISO).all():
         with suppress(InvalidEventsError):  # texts that begin like dates
-            column = read_moments(column)
+            column = parse_times(column)
     if column.dtype == polars.Duration:
         return column.dt.total_microseconds() / _DAY
     if column.dtype == polars.Date or isinstance(column.dtype, polars.Datetime):
@@ -437,7 +437,7 @@ def _as_feature(column: Any, *, is_text: bool) -> Any:
 def _read_samples(
     path: Path,
     files: FleetFiles,
-    histories: Histories,
+    histories: EventTable,
     known: Known | None,
     is_plan: bool,
     exposure: str | None,
@@ -446,13 +446,13 @@ def _read_samples(
 
     Exposures are included even if they are no sensor of the model.
     """
-    file = open_table(path, "planned sensors" if is_plan else "sensors")
+    file = open_file(path, "planned sensors" if is_plan else "sensors")
     columns = guess_sample_columns(file, files.given, histories.columns)
     left_out = {columns.id, columns.time, *files.left_out}
     names = [name for name in file.names if name not in left_out]
     as_text: list[str] = []
     if known is None or (known.sensors is None and exposure is None):
-        say(columns.describe(file, names))
+        echo(columns.describe(file, names))
     else:
         wanted = dict(known.sensors or {})
         if exposure is not None and exposure in names:
@@ -472,7 +472,7 @@ def _read_samples(
     )
     y = histories.y
     ids = keys.replace_strict(histories.keys, y.ids.tolist())
-    times = read_moments(table[columns.time], file)
+    times = parse_times(table[columns.time], file)
     _check_times(times, file, histories)
     polars = load_polars()
     table = table.with_columns(ids.alias(columns.id), times).with_columns(
@@ -490,25 +490,25 @@ def _read_samples(
 
 
 def _read_shared(
-    files: FleetFiles, histories: Histories, known: Known | None
+    files: FleetFiles, histories: EventTable, known: Known | None
 ) -> SharedSensors | None:
     """Return the shared sensors, only those that a model needs if it is given."""
     path = files.shared
     if path is None:
         return None
-    file = open_table(path, "shared sensors")
+    file = open_file(path, "shared sensors")
     time = guess_time(file, files.given, histories.columns)
     names = [name for name in file.names if name not in {time, *files.left_out}]
     as_text: list[str] = []
     if known is None or known.sensors is None:
-        say(f"{path.name}: took `{time}` for the time, {list_names(names)} for sensors")
+        echo(f"{path.name}: took `{time}` for the time, {quote_names(names)} for sensors")
     else:
         names = [name for name in names if name in known.sensors]
         as_text = [name for name in names if known.sensors[name]]
         if not names:
             return None
     table = file.read([time, *names], as_text=as_text)
-    times = read_moments(table[time], file)
+    times = parse_times(table[time], file)
     _check_times(times, file, histories)
     return Trajectories.shared(table.with_columns(times), time, names)
 
@@ -531,7 +531,7 @@ def _names(sensors: SharedSensors | None) -> tuple[str, ...]:
     return () if sensors is None else sensors.names
 
 
-def _check_times(times: Any, file: TableFile, histories: Histories) -> None:
+def _check_times(times: Any, file: TableFile, histories: EventTable) -> None:
     """Refuse dates of sensors with numeric event times, and the reverse."""
     is_stamped = times.dtype.is_temporal()
     entries = histories.entries

@@ -16,7 +16,15 @@ from distributed import Client
 from boostr._typing import AnyArray
 from boostr.dask._cluster import gather, share
 from boostr.dask._parts import Files, Roles
-from boostr.dask._rows import FILE, Interval, Piece, RowRules, Table, check_rows, open_table
+from boostr.dask._rows import (
+    FILE,
+    Interval,
+    Piece,
+    RowRules,
+    Table,
+    check_each_row,
+    open_table,
+)
 from boostr.dask._survey import Headcount, count_heads
 from boostr.exceptions import InvalidParameterError
 
@@ -156,7 +164,7 @@ def _join(frames: Sequence[Any], context: _Context) -> Any:
     """Return the rows of several pieces as one table, checked."""
     some = [frame for frame in frames if len(frame)] or [context.meta]
     joined = some[0] if len(some) == 1 else pd.concat(some, ignore_index=True)
-    return check_rows(joined, context.rules, context.files)
+    return check_each_row(joined, context.rules, context.files)
 
 
 def _drop_index(frame: Any) -> Any:
@@ -182,7 +190,7 @@ def _look_at_ids(table: Table, client: Client | None) -> list[_Ids]:
 
 
 def _describe_ids(frame: Any, context: _Context) -> _Ids:
-    check_rows(frame, context.rules, context.files)
+    check_each_row(frame, context.rules, context.files)
     ids = np.sort(frame[context.rules.id].to_numpy())
     if not len(ids):
         return _Ids(0, None, None, ids)

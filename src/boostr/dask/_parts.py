@@ -13,7 +13,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.dask._rows import FILE, RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.columns import as_frame, factor
-from boostr.data.events.follow_up import check_common
+from boostr.data.events.read import check_common
 from boostr.data.times import INDIVIDUAL
 from boostr.exceptions import BoostrError, InvalidFeaturesError
 

@@ -18,7 +18,7 @@ from dask.delayed import delayed
 
 from boostr._checks.numbers import first_few
 from boostr._typing import BoolArray
-from boostr.data.parquet.footers import file_errors, read_ranges
+from boostr.data.parquet.files import SUFFIXES, RowGroup, file_errors, read_footer
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,
@@ -34,14 +34,13 @@ __all__ = [
     "RowRules",
     "Table",
     "add_files",
-    "check_rows",
+    "check_each_row",
     "name_files",
     "open_table",
     "read_piece",
 ]
 
 FILE = "file of the row"  # column with the number of the Parquet file a row was read from
-_SUFFIXES = (".parquet", ".pq")
 _FIRST_PIECE = 32 << 20  # bytes of row groups that are read together
 
 
@@ -216,7 +215,7 @@ def _find_files(paths: Sequence[str], name: str) -> tuple[str, ...]:
         system, root = fsspec.core.url_to_fs(path)
         names = system.glob(root) if "*" in root else [root]
         files = [file for one in names for file in sorted(system.find(one))]
-        files = [file for file in files if file.endswith(_SUFFIXES)]
+        files = [file for file in files if file.endswith(SUFFIXES)]
         is_local = "file" in system.protocol
         found += files if is_local else [system.unstrip_protocol(file) for file in files]
     if not found:
@@ -233,12 +232,12 @@ def _open_files(files: tuple[str, ...], id: str, name: str) -> Table:
     schema = None
     for place, url in enumerate(files):
         with file_errors(url), fsspec.open(url) as opened:
-            whole = pq.ParquetFile(opened)
-            own = whole.schema_arrow.remove_metadata()
-            schema = own if schema is None else schema
-            _check_same(own, schema, url, files[0])
-            _check_id(own.names, id, name)
-            pieces += _cut_file(whole, opened, place, id)
+            own, groups = read_footer(opened, place, id)
+        own = own.remove_metadata()
+        schema = own if schema is None else schema
+        _check_same(own, schema, url, files[0])
+        _check_id(own.names, id, name)
+        pieces += _join_groups(groups)
     assert schema is not None  # noqa: S101 - there is a file
     meta = _as_pandas(schema.empty_table(), 0)
     _check_id_type(meta[id], name)
@@ -263,27 +262,22 @@ def _check_same(own: Any, schema: Any, url: str, first: str) -> None:
         )
 
 
-def _cut_file(whole: Any, opened: Any, file: int, id: str) -> list[Piece]:
+def _join_groups(groups: Sequence[RowGroup]) -> list[Piece]:
     """Return the row groups of a file, joined until they are worth one read."""
     pieces: list[Piece] = []
-    metadata = whole.metadata
-    # Columns are counted with their parts: its place among the columns may be another.
-    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-    kind = whole.schema_arrow.field(id).type
-    ranges = read_ranges(opened, paths.index(id), kind, metadata.num_row_groups)
-    for group, (low, high) in enumerate(ranges):
-        entry = metadata.row_group(group)
+    for group in groups:
         last = pieces[-1] if pieces else None
-        if last is None or last.n_bytes + entry.total_byte_size > _FIRST_PIECE:
-            pieces.append(Piece(entry.total_byte_size, low, high, file, (group,)))
+        if last is None or last.n_bytes + group.n_bytes > _FIRST_PIECE:
+            ids = (group.first, group.last)
+            pieces.append(Piece(group.n_bytes, *ids, group.file, (group.number,)))
             continue
-        is_known = last.is_known and low is not None
+        is_known = last.is_known and group.first is not None
         pieces[-1] = Piece(
-            last.n_bytes + entry.total_byte_size,
-            min(last.low, low) if is_known else None,
-            max(last.high, high) if is_known else None,
-            file,
-            (*last.groups, group),
+            last.n_bytes + group.n_bytes,
+            min(last.low, group.first) if is_known else None,
+            max(last.high, group.last) if is_known else None,
+            group.file,
+            (*last.groups, group.number),
         )
     return pieces
 
@@ -329,7 +323,7 @@ class RowRules:
     bounded: tuple[str, ...] | None = None  # may be missing, not infinite; None: all others
 
 
-def check_rows(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
+def check_each_row(frame: Any, rules: RowRules, files: Sequence[str]) -> Any:
     """Return the rows; errors name the rows that break a rule, their ids and files."""
     ids = frame[rules.id]
     _refuse(frame, rules, files, ids.isna().to_numpy(), "must have an id", "id")

@@ -12,7 +12,7 @@ from narwhals.dependencies import is_pandas_dataframe
 
 from boostr._checks.numbers import blame, first_few
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
-from boostr.data.flat import gather, offsets_of
+from boostr.data.flat import offsets_of, take_entries
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetTypeError
 
 Frame = nw.DataFrame[Any]
@@ -154,7 +154,7 @@ def read_moments(column: Column) -> AnyArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runs:
+class RowRuns:
     """Rows of a table in runs of one individual each.
 
     Run ``r`` is the rows ``starts[r]:starts[r + 1]`` of individual ``owner[r]``.
@@ -171,7 +171,7 @@ class Runs:
 
 def find_runs(
     column: Column, factor: Callable[[Column], tuple[AnyArray, OffsetArray]]
-) -> Runs:
+) -> RowRuns:
     """Return the runs of equal ids in a column; `factor` sorts the ids of the runs.
 
     This avoids sorting all rows if the rows of each individual stand together.
@@ -179,12 +179,12 @@ def find_runs(
     n_rows = len(column)
     if n_rows == 0 or column.is_null().any():
         ids, owner = factor(column)  # which refuses missing ids
-        return Runs(starts=np.zeros(1, dtype=np.int64), owner=owner, ids=ids)
+        return RowRuns(starts=np.zeros(1, dtype=np.int64), owner=owner, ids=ids)
     changes = _changes(column)
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1, [n_rows]]).astype(np.int64)
     heads = column if starts.size == n_rows + 1 else column[starts[:-1]]
     ids, owner = factor(heads)
-    return Runs(starts=starts, owner=owner, ids=ids)
+    return RowRuns(starts=starts, owner=owner, ids=ids)
 
 
 def find_owners(column: Column) -> tuple[AnyArray, OffsetArray]:
@@ -204,7 +204,7 @@ def _changes(column: Column) -> BoolArray:
     return np.asarray(changes[1:], dtype=bool)
 
 
-def order_rows(times: FloatArray, runs: Runs) -> tuple[OffsetArray | None, OffsetArray]:
+def order_rows(times: FloatArray, runs: RowRuns) -> tuple[OffsetArray | None, OffsetArray]:
     """Return the stable order of rows by individual and time, and the offsets.
 
     The order is None if the rows are sorted already.
@@ -215,7 +215,7 @@ def order_rows(times: FloatArray, runs: Runs) -> tuple[OffsetArray | None, Offse
     if (runs.owner[1:] > runs.owner[:-1]).all() and _rises(times, offsets):
         return None, offsets
     by_owner = np.argsort(runs.owner, kind="stable").astype(np.int64, copy=False)
-    rows, _ = gather(runs.starts, by_owner)
+    rows, _ = take_entries(runs.starts, by_owner)
     if _rises(times[rows], offsets):
         return rows, offsets
     owner = np.repeat(runs.owner, lengths)

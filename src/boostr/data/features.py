@@ -17,6 +17,7 @@ from boostr.data.columns import as_frame
 from boostr.exceptions import DataWarning, InvalidFeaturesError
 
 __all__ = [
+    "ROWS_HINT",
     "KnownColumns",
     "check_one_row_each",
     "check_rows",
@@ -30,6 +31,10 @@ __all__ = [
     "warn_of_unseen",
 ]
 
+ROWS_HINT = (
+    "static features go into one row each; rows of a long table of events are not "
+    "individuals."
+)
 _MOSTLY = 0.5  # share of a column's values from which unseen ones give a warning
 
 
@@ -133,7 +138,7 @@ def refuse_missing(missing: Sequence[str], given: Sequence[str]) -> NoReturn:
     )
 
 
-def check_rows(y: object, n_rows: int, hint: str) -> RecurrentEvents:
+def check_rows(y: object, n_rows: int, hint: str = ROWS_HINT) -> RecurrentEvents:
     """Return the target if it is one history per row of features."""
     events = check_target(y)
     check_one_row_each(events, n_rows, hint)

@@ -19,7 +19,9 @@ def owners_of(offsets: OffsetArray) -> OffsetArray:
     return np.repeat(np.arange(offsets.size - 1, dtype=np.int64), np.diff(offsets))
 
 
-def gather(offsets: OffsetArray, index: OffsetArray) -> tuple[OffsetArray, OffsetArray]:
+def take_entries(
+    offsets: OffsetArray, index: OffsetArray
+) -> tuple[OffsetArray, OffsetArray]:
     """Return the positions of the entries of some individuals, and their new offsets."""
     counts = np.diff(offsets)[index]
     new_offsets = offsets_of(counts)

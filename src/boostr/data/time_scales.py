@@ -2,130 +2,71 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import blame
 from boostr._typing import AnyArray, FloatArray
-from boostr.data.events.container import EventContainer
 from boostr.data.flat import owners_of
 from boostr.data.times import MICROSECONDS, as_stamp, to_numbers, to_stamps
 from boostr.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from boostr.data.sensors.container import PathContainer
+    from boostr.data.events.recurrent_events import RecurrentEvents
+    from boostr.data.sensors.trajectories import Trajectories
 
-__all__ = ["TimeScales", "find_shift", "move_samples"]
+__all__ = ["find_shift", "move_samples", "to_age", "to_calendar_time"]
 
+Events = TypeVar("Events", bound="RecurrentEvents")
 _TOLERANCE = 1e-9  # of the longest time, up to which two time scales agree
 
 
-class TimeScales(EventContainer):
-    """Histories that can be read in another time scale."""
-
-    def in_calendar_time(self, since: ArrayLike | None = None) -> Self:
-        """Count the time of all individuals from one date.
-
-        Who starts later enters late, as in a table that was read with a common origin.
-
-        Parameters
-        ----------
-        since : array-like of shape (n,), optional
-            When time 0 of each individual was: time stamps, or numbers in the unit of the
-            histories. By default `origins`, which histories have that were read with
-            ``origin="individual"``.
-
-        Returns
-        -------
-        RecurrentEvents
-            The same events, counted from the first entry of all where `since` are time
-            stamps. Histories with a common `origin` are returned as they are.
-
-        See Also
-        --------
-        in_age : The way back.
-
-        Examples
-        --------
-        >>> from boostr.data import RecurrentEvents
-        >>> y = RecurrentEvents.from_lists([[3.0], [1.0]], end=[10.0, 7.0])
-        >>> calendar = y.in_calendar_time(since=[0.0, 100.0])
-        >>> calendar.start, calendar.end, calendar.times
-        (array([  0., 100.]), array([ 10., 107.]), array([  3., 101.]))
-        """
-        if since is None and self.origin is not None:
-            return self
-        given = self.origins if since is None else since
-        if given is None:
-            raise InvalidParameterError(
-                "Calendar time needs the date of time 0 of every individual, but the "
-                "histories do not have them.\n\nHint: in_calendar_time(since=dates), or "
-                "RecurrentEvents.from_long(…, origin='individual') with time stamps."
-            )
-        moments = _read_moments(given, len(self), self.time_unit)
-        if moments.dtype.kind == "f":
-            return _move(self, moments, origin=None, origins=None)
-        entries = to_stamps(self.start, moments, str(self.time_unit))
-        origin = entries.min()
-        shift = to_numbers(moments, origin, self.time_unit)
-        return _move(self, shift, origin=origin, origins=None)
-
-    def in_age(self, since: ArrayLike | None = None) -> Self:
-        """Count the time of each individual from a moment of its own.
-
-        Parameters
-        ----------
-        since : array-like of shape (n,), optional
-            When each individual has age 0, not after its entry: time stamps, or numbers on
-            the time axis of the histories. By default the entry itself.
-
-        Returns
-        -------
-        RecurrentEvents
-            The same events; `origins` has the dates of age 0 if they are known. Histories
-            that count from each one's own date already are returned as they are, unless
-            `since` is given.
-
-        See Also
-        --------
-        in_calendar_time : The way back.
-
-        Examples
-        --------
-        >>> from boostr.data import RecurrentEvents
-        >>> y = RecurrentEvents.from_lists(
-        ...     [[3.0], [101.0]], start=[0.0, 100.0], end=[10.0, 107.0]
-        ... )
-        >>> y.in_age().end, y.in_age(since=[0.0, 50.0]).start
-        (array([10.,  7.]), array([ 0., 50.]))
-        """
-        if since is None and self.origins is not None:
-            return self
-        zero = self.start if since is None else self._count(since)
-        origins = self.origins
-        if self.origin is not None:
-            origins = to_stamps(zero, self.origin, str(self.time_unit))
-        elif origins is not None:
-            origins = to_stamps(zero, origins, str(self.time_unit))
-        return _move(self, -zero, origin=None, origins=origins)
-
-    def _count(self, since: ArrayLike) -> FloatArray:
-        """Return moments as numbers on the time axis."""
-        moments = _read_moments(since, len(self), self.time_unit)
-        if moments.dtype.kind == "f":
-            return moments
-        origin = self.origins if self.origin is None else self.origin
-        if origin is None:
-            raise InvalidParameterError(
-                "`since` must be numbers where histories do not count time from a known "
-                "date, but it holds time stamps."
-            )
-        return to_numbers(moments, origin, self.time_unit)
+def to_calendar_time(y: Events, since: ArrayLike | None) -> Events:
+    """Return the histories with the time of all individuals counted from one date."""
+    if since is None and y.origin is not None:
+        return y
+    given = y.origins if since is None else since
+    if given is None:
+        raise InvalidParameterError(
+            "Calendar time needs the date of time 0 of every individual, but the "
+            "histories do not have them.\n\nHint: in_calendar_time(since=dates), or "
+            "RecurrentEvents.from_long(…, origin='individual') with time stamps."
+        )
+    moments = _read_moments(given, len(y), y.time_unit)
+    if moments.dtype.kind == "f":
+        return _move(y, moments, origin=None, origins=None)
+    origin = to_stamps(y.start, moments, str(y.time_unit)).min()
+    shift = to_numbers(moments, origin, y.time_unit)
+    return _move(y, shift, origin=origin, origins=None)
 
 
-def find_shift(y: EventContainer, other: EventContainer) -> FloatArray | None:
+def to_age(y: Events, since: ArrayLike | None) -> Events:
+    """Return the histories with the time of each individual counted from its own start."""
+    if since is None and y.origins is not None:
+        return y
+    zero = y.start if since is None else _count(y, since)
+    known = y.origins if y.origin is None else y.origin
+    origins = None if known is None else to_stamps(zero, known, str(y.time_unit))
+    return _move(y, -zero, origin=None, origins=origins)
+
+
+def _count(y: RecurrentEvents, since: ArrayLike) -> FloatArray:
+    """Return moments as numbers on the time axis."""
+    moments = _read_moments(since, len(y), y.time_unit)
+    if moments.dtype.kind == "f":
+        return moments
+    origin = y.origins if y.origin is None else y.origin
+    if origin is None:
+        raise InvalidParameterError(
+            "`since` must be numbers where histories do not count time from a known "
+            "date, but it holds time stamps."
+        )
+    return to_numbers(moments, origin, y.time_unit)
+
+
+def find_shift(y: RecurrentEvents, other: RecurrentEvents) -> FloatArray | None:
     """Return what to add to the times of ``y`` to get those of ``other``, per individual.
 
     It is None unless both hold the same events of the same individuals in the same unit.
@@ -152,7 +93,7 @@ def find_shift(y: EventContainer, other: EventContainer) -> FloatArray | None:
 
 
 def move_samples(
-    sensors: PathContainer, y: EventContainer, other: EventContainer
+    sensors: Trajectories, y: RecurrentEvents, other: RecurrentEvents
 ) -> dict[str, Any]:
     """Return the fields of sensors that change with the time scale of the histories."""
     shift = find_shift(y, other)
@@ -169,7 +110,7 @@ def move_samples(
     }
 
 
-def _move(y: Any, shift: FloatArray, **clock: Any) -> Any:
+def _move(y: Events, shift: FloatArray, **clock: Any) -> Events:
     """Return histories with times shifted by one number per individual."""
     owner = owners_of(y.window_offsets)
     begin = y.window_start + shift[owner]

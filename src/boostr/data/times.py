@@ -13,14 +13,14 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from boostr.data.events.container import EventContainer
+    from boostr.data.events.recurrent_events import RecurrentEvents
 
 __all__ = [
     "as_moments",
+    "count_times",
     "counts_from_elsewhere",
     "find_origins",
     "join_origins",
-    "measure",
     "name_origin",
 ]
 
@@ -126,7 +126,7 @@ def common_kind(kinds: dict[str, str]) -> str:
     )
 
 
-def measure(
+def count_times(
     moments: dict[str, AnyArray], owner: OffsetArray, *, unit: str | None, origin: Any
 ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     """Return times by role as numbers since the origin, and the container's time fields.
@@ -173,7 +173,7 @@ def _first_start(start: AnyArray, owner: OffsetArray) -> AnyArray:
     return start[order][np.flatnonzero(np.diff(owner[order], prepend=-1))]
 
 
-def find_origins(y: EventContainer) -> Any:
+def find_origins(y: RecurrentEvents) -> Any:
     """Return the date of time 0, common or one per individual; None if not known.
 
     It is also None if the unit of time is not one that dates can be counted in.
@@ -183,21 +183,21 @@ def find_origins(y: EventContainer) -> Any:
     return y.origins if y.origin is None else y.origin
 
 
-def name_origin(y: EventContainer) -> str:
+def name_origin(y: RecurrentEvents) -> str:
     """Return the origin of the histories for a message."""
     if y.origins is not None:
         return "each one's own start"
     return "an unknown date" if y.origin is None else str(y.origin)
 
 
-def counts_from_elsewhere(y: EventContainer, origin: np.datetime64) -> bool:
+def counts_from_elsewhere(y: RecurrentEvents, origin: np.datetime64) -> bool:
     """Return whether an individual's known origin differs from a date."""
     since = y.origins if y.origin is None else y.origin
     return since is not None and bool(np.any(since != origin))
 
 
 def as_moments(
-    y: EventContainer, owner: OffsetArray | slice, times: FloatArray
+    y: RecurrentEvents, owner: OffsetArray | slice, times: FloatArray
 ) -> AnyArray:
     """Return times as dates if the histories have an origin, else as they are."""
     since = find_origins(y)

@@ -23,14 +23,12 @@ __all__ = [
     "load_bladder",
     "load_cgd",
     "load_valve_seats",
-    "read_events",
-    "read_features",
 ]
 
 Columns = dict[str, AnyArray | list[str]]
 
 
-def read_events(name: str, *, unit: str) -> RecurrentEvents:
+def _read_events(name: str, *, unit: str) -> RecurrentEvents:
     """Read histories from a file of ids, times and events, sorted in this order.
 
     Every id has one row that is no event, its end of follow-up.
@@ -44,7 +42,7 @@ def read_events(name: str, *, unit: str) -> RecurrentEvents:
     return replace(y, id_name=next(iter(columns)), time_unit=unit)
 
 
-def read_features(name: str, *, backend: str | None) -> Any:
+def _read_features(name: str, *, backend: str | None) -> Any:
     """Read features from a file whose first column is the id, sorted."""
     columns = _read_columns(name)
     id_name = next(iter(columns))
@@ -170,7 +168,7 @@ def load_valve_seats() -> Dataset:
     """
     return Dataset(
         X=None,
-        y=read_events("valve_seats.csv", unit="days"),
+        y=_read_events("valve_seats.csv", unit="days"),
         feature_names=(),
         description=(
             "Replacements of valve seats in 41 diesel engines of one fleet, by the age of "
@@ -231,8 +229,8 @@ def load_bladder(*, backend: str | None = None) -> Dataset:
     {'placebo': 47, 'pyridoxine': 31, 'thiotepa': 38}
     """
     return Dataset(
-        X=read_features("bladder_features.csv", backend=backend),
-        y=read_events("bladder.csv", unit="months"),
+        X=_read_features("bladder_features.csv", backend=backend),
+        y=_read_events("bladder.csv", unit="months"),
         feature_names=("treatment", "number", "size"),
         description=(
             "Recurrences of bladder tumours in 116 patients under placebo, pyridoxine or "
@@ -289,10 +287,10 @@ def load_cgd(*, backend: str | None = None) -> Dataset:
     >>> int(data.y.n_events[data.X.treatment == "rIFN-g"].sum())
     20
     """
-    features = read_features("cgd_features.csv", backend=backend)
+    features = _read_features("cgd_features.csv", backend=backend)
     return Dataset(
         X=features,
-        y=read_events("cgd.csv", unit="days"),
+        y=_read_events("cgd.csv", unit="days"),
         feature_names=tuple(features.columns),
         description=(
             "Serious infections of 128 patients with chronic granulomatous disease under "

@@ -16,7 +16,7 @@ from boostr._training.settings import Settings
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.fingerprint import refuse_exposure
+from boostr.data.events.fingerprint import refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_table, match_columns
 
@@ -97,5 +97,5 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the exposures of individuals without histories; None means 1 each."""
         exposure = read_new_exposure(given, n, find_labels(X))
         if exposure is not None and not self.has_exposure_:
-            refuse_exposure()
+            refuse_new_exposure()
         return exposure

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from boostr._checks.times import check_length, check_times
 from boostr._forecasting.arguments import (
     add_newcomers,
     check_calibration,
@@ -36,11 +37,10 @@ from boostr._frailty.counts import Counts
 from boostr._frailty.law import Frailties
 from boostr._training.event_sensors import HistorySensors
 from boostr._training.frailty import score_windows
-from boostr._training.inputs import check_length, check_times
 from boostr._training.sensors import Sensors, split_panel, spread_shared
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data.events.fingerprint import check_histories, refuse_exposure
+from boostr.data.events.fingerprint import check_histories, refuse_new_exposure
 from boostr.data.features import match_columns
 from boostr.estimators._base import FittedEstimator
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
@@ -620,7 +620,7 @@ class ForecastMethods(FittedEstimator):
         if present.target is not None:
             check_histories(self, present.target)
         if present.exposure is not None and not self.has_exposure_:
-            refuse_exposure()
+            refuse_new_exposure()
         present = replace(present, table=self._check_table(present.table))
         return look_ahead(
             self._read_fitted(), present, stop, own_history=own_history, theta=theta

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_ids_match, check_weights
+from boostr._checks.times import check_times, check_windows
 from boostr._engine.curves import UnitCurves
-from boostr._training.inputs import check_rows, check_times, check_window
 from boostr._training.run import use_threads
 from boostr._training.sensors import (
     Sensors,
@@ -27,6 +27,7 @@ from boostr.data.events.fingerprint import (
     check_histories,
     warn_if_trained_on,
 )
+from boostr.data.features import check_rows
 from boostr.estimators._base import FittedEstimator
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -189,7 +190,7 @@ class PredictionMethods(FittedEstimator):
         """
         last = check_times(stop, "stop").max(initial=0.0)
         features, sensors = self._check_input(X, Z, until=last)
-        starts, stops = check_window(start, stop, len(features))
+        starts, stops = check_windows(start, stop, len(features))
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
         exposed = self._read_exposure(X, exposure, len(features))

@@ -10,7 +10,8 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import as_times, check_window_order, first_few, spread_times
+from boostr._checks.numbers import first_few
+from boostr._checks.times import as_times, check_window_order, spread_times
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.curves import UnitCurves as Curves
 from boostr._engine.curves import expose

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from boostr._checks.numbers import as_times
+from boostr._checks.times import as_times
 from boostr._engine.ensemble import Ensemble
 from boostr._training.fitted import Fitted
 from boostr._typing import AnyArray, FloatArray

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
-from boostr._training.inputs import check_rows
 from boostr._training.sensors import split_panel, spread_shared
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
-from boostr.data.features import check_table, match_columns
+from boostr.data.features import check_rows, check_table, match_columns
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import count_of
 from boostr.data.times import MICROSECONDS, find_origins, name_length, name_unit

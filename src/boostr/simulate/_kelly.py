@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincc
 
+from boostr._checks.parameters import check_count
+from boostr._checks.times import check_times
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidParameterError
 from boostr.simulate._simulation import (
     Simulation,
     check_features,
-    check_n,
-    check_times,
     numbered_names,
 )
 
@@ -128,7 +128,7 @@ def kelly(
     >>> simulation.truth(120.0, X=[[0.2, 0.2, 0.0], [0.9, 0.9, 1.0]]).ravel().round(2)
     array([2.81, 1.03])
     """
-    n = check_n(n)
+    check_count(n, "n")
     _check_trial(sigma, end, max_events, treated_share)
     rng = np.random.default_rng(random_state)
     treated = rng.permutation(n) < round(treated_share * n)

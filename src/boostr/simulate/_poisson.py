@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.parameters import check_count
+from boostr._checks.times import check_times
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
 from boostr.simulate._simulation import (
@@ -16,8 +18,6 @@ from boostr.simulate._simulation import (
     Simulation,
     check_end,
     check_features,
-    check_n,
-    check_times,
     numbered_names,
 )
 
@@ -288,7 +288,7 @@ def _simulate(
     The order lets data sets with the same seed share what they have in common.
     """
     rng = np.random.default_rng(random_state)
-    n = check_n(n)
+    check_count(n, "n")
     low, high = check_end(end)
     features = rng.random((n, 2))
     ends = np.full(n, high) if low == high else rng.uniform(low, high, n)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -81,16 +80,6 @@ class Simulation:
     complete: RecurrentEvents | None = None
 
 
-def check_n(n: int) -> int:
-    """Return the number of individuals, or say why it cannot be."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise InvalidParameterError(
-            f"`n` must be a whole number of at least 1, but it is {n!r}.\n\n"
-            "Hint: `n` is the number of individuals to simulate."
-        )
-    return int(n)
-
-
 def check_end(end: End) -> tuple[float, float]:
     """Return the bounds of the ends of follow-up, equal when everybody has the same."""
     bounds = np.atleast_1d(np.asarray(end, dtype=np.float64))
@@ -101,19 +90,6 @@ def check_end(end: End) -> tuple[float, float]:
             f"{end!r}.\n\nHint: end=100.0 or end=(50.0, 100.0)."
         )
     return low, high
-
-
-def check_times(times: ArrayLike) -> FloatArray:
-    """Return the times of a curve as a row, or say why they cannot be."""
-    checked = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    if checked.ndim != 1 or not np.all(checked >= 0.0):
-        raise InvalidParameterError(
-            "`times` must be a one-dimensional array without negative or missing "
-            f"values, but it has shape {checked.shape} and "
-            f"{np.count_nonzero(~(checked >= 0.0))} such values.\n\n"
-            "Hint: use np.linspace(0.0, simulation.horizon, 201)."
-        )
-    return checked
 
 
 def check_features(X: ArrayLike, n_features: int) -> FloatArray:

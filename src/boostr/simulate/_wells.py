@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, expit
 
+from boostr._checks.parameters import check_count
+from boostr._checks.times import check_times
 from boostr._typing import BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
@@ -19,8 +21,6 @@ from boostr.simulate._simulation import (
     Simulation,
     check_end,
     check_features,
-    check_n,
-    check_times,
     numbered_names,
 )
 
@@ -267,7 +267,8 @@ def wells(
            [0.1  , 0.004, 0.1  ],
            [0.   , 0.05 , 0.1  ]])
     """
-    n, n_sensors = check_n(n), _check_n_sensors(n_sensors)
+    check_count(n, "n")
+    n_sensors = _check_n_sensors(n_sensors)
     low, high = check_end(end)
     rng = np.random.default_rng(random_state)
     features = rng.random((n, len(FEATURE_NAMES)))

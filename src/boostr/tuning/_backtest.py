@@ -12,9 +12,9 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
+from boostr._checks.times import check_length
 from boostr._forecasting.arguments import check_level
 from boostr._frailty.law import sum_by_owner
-from boostr._training.inputs import check_length
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip, clip_sensors

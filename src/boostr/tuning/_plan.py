@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights, first_few
 from boostr._training.features import check_table
-from boostr._training.inputs import check_rows
 from boostr._training.sensors import split_panel
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import Panel, RecurrentEvents, Trajectories, check_target
+from boostr.data.features import check_rows
 from boostr.data.time_scales import find_shift
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_weights
+from boostr._checks.parameters import check_count
 from boostr._training.run import forget, use_threads
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
@@ -33,7 +34,7 @@ from boostr.tuning._results import (
     tabulate,
 )
 from boostr.tuning._shared import fit_on_part
-from boostr.tuning._space import check_count, default_space, draw_settings
+from boostr.tuning._space import default_space, draw_settings
 
 __all__ = ["BoostRSearch"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from boostr._checks.parameters import check_count
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr._typing import FloatArray, IndexArray
 from boostr.estimators import BoostR
@@ -131,15 +131,6 @@ def max_pro_design(
         if total < lowest:
             best, lowest = levels, total
     return np.asarray((best + 0.5) / n_points)
-
-
-def check_count(value: object, name: str) -> int:
-    """Return a whole number of at least 1, checked."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InvalidParameterError(
-            f"`{name}` must be a whole number of at least 1, but it is {value!r}."
-        )
-    return int(value)
 
 
 def _improve(levels: IndexArray) -> float:

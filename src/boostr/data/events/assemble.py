@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostr._checks.numbers import blame, first_few, repeats
+from boostr._checks.numbers import blame
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.flat import (
     inside_windows,
@@ -36,30 +36,7 @@ def as_floats(values: Any, name: str) -> FloatArray:
         ) from None
 
 
-def check_length(size: int, n: int, name: str) -> None:
-    """Refuse an array that does not have one entry per individual."""
-    if size != n:
-        raise InvalidEventsError(
-            f"`{name}` must have one entry per individual, but it has {size} "
-            f"for {n} individuals.\n\n"
-            f"Hint: give one value for all, or an array of length {n}."
-        )
-
-
-def check_unique(ids: AnyArray) -> None:
-    """Refuse ids that occur more than once."""
-    twice = repeats(ids)
-    if not twice:
-        return
-    raise InvalidEventsError(
-        f"Every individual must have its own id, but {len(twice)} ids are repeated "
-        f"({first_few(twice)}).\n\n"
-        "Hint: put all events of an id into one history, or leave out `ids`; "
-        "slicing with repeats, y[[0, 0, 1]], is allowed."
-    )
-
-
-def check_times(
+def _check_times(
     times: FloatArray, event_owner: OffsetArray, ids: AnyArray, *, name: str = "Event times"
 ) -> None:
     """Refuse times that are missing, infinite or negative."""
@@ -82,7 +59,7 @@ def check_times(
         )
 
 
-def check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> None:
+def _check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> None:
     """Refuse costs that are missing, infinite or negative."""
     bad = ~(np.isfinite(costs) & (costs >= 0))
     if bad.any():
@@ -94,7 +71,7 @@ def check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> N
         )
 
 
-def check_windows(
+def _check_windows(
     start: FloatArray, stop: FloatArray, offsets: OffsetArray, ids: AnyArray
 ) -> None:
     """Refuse windows that are empty or overlap; they come sorted within each individual."""
@@ -213,11 +190,11 @@ def assemble(records: Records) -> dict[str, Any]:
 def _check_values(records: Records) -> None:
     """Refuse invalid times and costs, whatever their order."""
     ids, window_owner = records.ids, records.window_owner
-    check_times(records.times, records.event_owner, ids)
-    check_times(records.window_start, window_owner, ids, name="Starts of follow-up")
-    check_times(records.window_stop, window_owner, ids, name="Ends of follow-up")
+    _check_times(records.times, records.event_owner, ids)
+    _check_times(records.window_start, window_owner, ids, name="Starts of follow-up")
+    _check_times(records.window_stop, window_owner, ids, name="Ends of follow-up")
     if records.costs is not None:
-        check_costs(records.costs, records.event_owner, ids)
+        _check_costs(records.costs, records.event_owner, ids)
 
 
 def _lay_out_windows(records: Records) -> tuple[FloatArray, FloatArray, OffsetArray]:
@@ -227,7 +204,7 @@ def _lay_out_windows(records: Records) -> tuple[FloatArray, FloatArray, OffsetAr
     if order is not None:
         start, stop = start[order], stop[order]
     offsets = offsets_of(np.bincount(owner, minlength=records.ids.size))
-    check_windows(start, stop, offsets, records.ids)
+    _check_windows(start, stop, offsets, records.ids)
     return merge_touching(start, stop, offsets)
 
 

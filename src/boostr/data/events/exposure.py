@@ -10,11 +10,11 @@ import numpy as np
 
 from boostr._kernels.segments import Runs, find_pieces
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data.flat import gather, offsets_of, owners_of
+from boostr.data.flat import offsets_of, owners_of, take_entries
 from boostr.data.individuals import positions_of
 
 if TYPE_CHECKING:
-    from boostr.data.events.container import EventContainer
+    from boostr.data.events.recurrent_events import RecurrentEvents
 
 __all__ = ["CutWindows", "Exposure", "exposed_windows"]
 
@@ -74,7 +74,7 @@ class Exposure:
         return len(self.offsets) - 1
 
     def __getitem__(self, key: Any) -> Exposure:
-        pieces, offsets = gather(self.offsets, positions_of(key, len(self)))
+        pieces, offsets = take_entries(self.offsets, positions_of(key, len(self)))
         return Exposure(self.begins[pieces], self.values[pieces], offsets)
 
     def move(self, shift: FloatArray) -> Exposure:
@@ -129,7 +129,7 @@ class Exposure:
         return np.bincount(parts.owner, amounts, len(self)).astype(np.float64)
 
 
-def exposed_windows(events: EventContainer) -> CutWindows:
+def exposed_windows(events: RecurrentEvents) -> CutWindows:
     """Return the windows of histories in pieces of constant exposure, 1 by default."""
     owner = owners_of(events.window_offsets)
     start, stop = events.window_start, events.window_stop

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data.events.container import EventContainer
 from boostr.data.times import counts_from_elsewhere, name_origin
 from boostr.exceptions import InSampleWarning, InvalidEventsError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from boostr.data.events.recurrent_events import RecurrentEvents
 
 __all__ = [
     "Fingerprint",
@@ -20,7 +22,7 @@ __all__ = [
     "find_origin",
     "had_costs",
     "had_exposure",
-    "refuse_exposure",
+    "refuse_new_exposure",
     "tell_trained_on",
     "warn_if_trained_on",
 ]
@@ -49,7 +51,7 @@ class Fingerprint:
     is_whole: bool  # whether no mark was left out
 
     @classmethod
-    def of(cls, events: EventContainer, features: FloatArray | None) -> Fingerprint:
+    def of(cls, events: RecurrentEvents, features: FloatArray | None) -> Fingerprint:
         """Return the fingerprint of individuals; features are only used without ids."""
         return cls._keep(np.unique(_mark(events, features)), is_whole=True)
 
@@ -62,7 +64,7 @@ class Fingerprint:
         both = np.union1d(self.marks, other.marks)
         return self._keep(both, is_whole=self.is_whole and other.is_whole)
 
-    def share_known(self, events: EventContainer, features: FloatArray | None) -> float:
+    def share_known(self, events: RecurrentEvents, features: FloatArray | None) -> float:
         """Return the share of individuals seen in training, or 0 if it may be chance."""
         marks = _mark(events, features)
         if not self.is_whole:
@@ -73,7 +75,7 @@ class Fingerprint:
 
 
 def tell_trained_on(
-    model: Any, events: EventContainer, features: FloatArray | None
+    model: Any, events: RecurrentEvents, features: FloatArray | None
 ) -> str | None:
     """Return a sentence on the share of individuals seen in training, if there are any.
 
@@ -92,7 +94,7 @@ def tell_trained_on(
 
 
 def warn_if_trained_on(
-    model: Any, events: EventContainer, features: FloatArray | None, stacklevel: int = 3
+    model: Any, events: RecurrentEvents, features: FloatArray | None, stacklevel: int = 3
 ) -> None:
     """Warn about scores on individuals that the model was trained on."""
     told = tell_trained_on(model, events, features)
@@ -100,7 +102,7 @@ def warn_if_trained_on(
         warnings.warn(f"{told}\n\nHint: {_HINT}", InSampleWarning, stacklevel=stacklevel)
 
 
-def _mark(events: EventContainer, features: FloatArray | None) -> Marks:
+def _mark(events: RecurrentEvents, features: FloatArray | None) -> Marks:
     """Return one hash for every individual with events."""
     marks = _hash_ids(events.ids) if events.has_ids else _hash_features(events, features)
     offsets = events.window_offsets
@@ -123,7 +125,7 @@ def _hash_ids(ids: AnyArray) -> Marks:
     return marks
 
 
-def _hash_features(events: EventContainer, features: FloatArray | None) -> Marks:
+def _hash_features(events: RecurrentEvents, features: FloatArray | None) -> Marks:
     """Return a hash of every row that ignores rounding errors in the last digits."""
     marks = np.zeros(len(events), dtype=np.uint64)
     if features is not None:
@@ -154,7 +156,7 @@ def _sum_up(values: Marks, offsets: OffsetArray) -> Marks:
     return np.asarray(total[offsets[1:]] - total[offsets[:-1]])
 
 
-def check_histories(model: Any, y: EventContainer) -> None:
+def check_histories(model: Any, y: RecurrentEvents) -> None:
     """Refuse histories whose times or costs differ in meaning from the training data."""
     _check_exposure(model, y)
     unit, origin = getattr(model, "time_unit_", None), find_origin(model)
@@ -198,7 +200,7 @@ def had_exposure(model: Any) -> bool:
     return bool(getattr(model, "has_exposure_", False))
 
 
-def refuse_exposure() -> NoReturn:
+def refuse_new_exposure() -> NoReturn:
     """Raise the error for exposures given to a model that was trained without them."""
     raise InvalidParameterError(
         "This model was fitted without exposures, but individuals have some now.\n\n"
@@ -206,14 +208,14 @@ def refuse_exposure() -> NoReturn:
     )
 
 
-def _check_exposure(model: Any, y: EventContainer) -> None:
+def _check_exposure(model: Any, y: RecurrentEvents) -> None:
     """Refuse exposures unless the training data had them, and the other way round."""
     if not hasattr(model, "has_exposure_") and not hasattr(model, "ensemble_"):
         return  # nothing is known
     if (y.exposure is not None) == had_exposure(model):
         return
     if y.exposure is not None:
-        refuse_exposure()
+        refuse_new_exposure()
     raise InvalidEventsError(
         "This model was fitted with exposures and predicts events per unit of exposure, "
         "but the histories have none.\n\nHint: y.with_exposure(exposure), in the unit of "

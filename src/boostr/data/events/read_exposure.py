@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -12,16 +12,17 @@ from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.data.columns import as_frame, check_columns, find_owners, read_numbers
 from boostr.data.events.exposure import Exposure
 from boostr.data.flat import offsets_of, owners_of
-from boostr.data.sensors.container import PathContainer
+from boostr.data.individuals import IndividualArray
 from boostr.exceptions import InvalidEventsError, InvalidParameterError, SensorTypeError
 
 if TYPE_CHECKING:
-    from boostr.data.events.container import EventContainer
+    from boostr.data.events.recurrent_events import RecurrentEvents
     from boostr.data.parquet.events import ScannedEvents
+    from boostr.data.sensors.trajectories import Trajectories
 
 __all__ = [
     "check_exposed",
-    "read_exposure",
+    "match_exposure",
     "read_exposure_column",
     "read_new_exposure",
 ]
@@ -29,11 +30,11 @@ __all__ = [
 _UNIT_HINT = "an exposure is a length, a number of beds or seats, or of flights a day."
 
 
-def read_exposure(y: EventContainer | ScannedEvents, given: Any) -> Exposure:
+def match_exposure(y: RecurrentEvents | ScannedEvents, given: Any) -> Exposure:
     """Return the exposures of individuals with histories, in the order of the histories."""
     if isinstance(given, Exposure):
         return _check_as_many(given, len(y))
-    if isinstance(given, PathContainer):
+    if _is_sensor(given):
         _check_clock(given, y)
         return _read_sensor(given.align(y.ids) if y.has_ids else given, y.ids)
     return _read_numbers(_match(given, y), y.ids)
@@ -49,7 +50,7 @@ def read_new_exposure(given: Any, n: int, index: Any = None) -> Exposure | None:
     if isinstance(given, Exposure):
         return _check_as_many(given, n)
     ids = np.arange(n) if index is None else np.asarray(index)
-    if isinstance(given, PathContainer):
+    if _is_sensor(given):
         is_known = given.has_ids and set(given.ids.tolist()) >= set(ids.tolist())
         return _read_sensor(given.align(ids) if is_known else given, ids)
     labels = getattr(given, "index", None)  # of a Series from pandas
@@ -89,7 +90,7 @@ def read_exposure_column(
     return found
 
 
-def check_exposed(y: EventContainer) -> None:
+def check_exposed(y: RecurrentEvents) -> None:
     """Refuse individuals whose exposure is zero throughout their windows."""
     if y.exposure is None:
         return
@@ -103,7 +104,12 @@ def check_exposed(y: EventContainer) -> None:
         )
 
 
-def _match(given: Any, y: EventContainer | ScannedEvents) -> Any:
+def _is_sensor(given: Any) -> TypeGuard[Trajectories]:
+    """Return whether exposures are given as Trajectories."""
+    return isinstance(given, IndividualArray) and hasattr(given, "names")
+
+
+def _match(given: Any, y: RecurrentEvents | ScannedEvents) -> Any:
     """Return one number per individual, in the order of the histories."""
     if isinstance(given, Mapping):
         return _look_up(given, y.ids)
@@ -114,14 +120,14 @@ def _match(given: Any, y: EventContainer | ScannedEvents) -> Any:
 
 
 def _look_up(numbers: Mapping[Any, Any], ids: AnyArray) -> list[Any]:
-    asked = ids.tolist()
-    missing = [id_ for id_ in asked if id_ not in numbers]
+    wanted = ids.tolist()
+    missing = [id_ for id_ in wanted if id_ not in numbers]
     if missing:
         raise InvalidEventsError(
-            f"Every individual must have an exposure, but {len(missing)} of {len(asked)} "
+            f"Every individual must have an exposure, but {len(missing)} of {len(wanted)} "
             f"have none (ids {first_few(missing)}).\n\nHint: {_UNIT_HINT}"
         )
-    return [numbers[id_] for id_ in asked]
+    return [numbers[id_] for id_ in wanted]
 
 
 def _check_as_many(exposure: Exposure, n: int) -> Exposure:
@@ -163,7 +169,7 @@ def _check_values(
         )
 
 
-def _read_sensor(series: PathContainer, ids: AnyArray) -> Exposure:
+def _read_sensor(series: Trajectories, ids: AnyArray) -> Exposure:
     """Return the exposures of a sensor; gaps are filled with the last known value."""
     if len(series.names) != 1 or series.categories[0] is not None:
         raise SensorTypeError(
@@ -191,7 +197,7 @@ def _read_sensor(series: PathContainer, ids: AnyArray) -> Exposure:
     return Exposure.of_samples(series.times[is_known], values, offsets_of(counts))
 
 
-def _check_clock(series: PathContainer, y: EventContainer | ScannedEvents) -> None:
+def _check_clock(series: Trajectories, y: RecurrentEvents | ScannedEvents) -> None:
     if (series.origin, series.time_unit) != (y.origin, y.time_unit):
         raise InvalidEventsError(
             "Exposures and events must count time in the same unit from the same origin, "

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.events.assemble import assemble
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.frames import (
+from boostr.data.events.frames import write_long, write_start_stop
+from boostr.data.events.read import (
     find_tied,
     read_long,
     read_start_stop,
     settle_duplicates,
-    write_long,
-    write_start_stop,
 )
 from boostr.data.events.read_exposure import (
     check_exposed,
-    read_exposure,
+    match_exposure,
     read_exposure_column,
 )
 from boostr.data.events.sequences import read_flat, read_lists, read_wide
-from boostr.data.parquet.events import EventScans
-from boostr.data.time_scales import TimeScales
+from boostr.data.flat import offsets_of, owners_of, take_entries
+from boostr.data.individuals import (
+    IndividualArray,
+    Wording,
+    check_parts,
+    count_of,
+    join_ids,
+)
+from boostr.data.parquet.events import ScannedEvents, scan_events
+from boostr.data.parquet.files import Paths
+from boostr.data.time_scales import to_age, to_calendar_time
+from boostr.data.times import join_origins, name_unit
+from boostr.exceptions import InvalidEventsError, TargetTypeError
 
 
-class RecurrentEvents(EventScans, TimeScales):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RecurrentEvents(IndividualArray):
     """Event histories of many individuals, sliceable like a 1-D array.
 
     Every individual is observed on one or more windows ``(start, stop]``, and has
@@ -88,6 +104,91 @@ class RecurrentEvents(EventScans, TimeScales):
     >>> y[y.end > 8].times
     array([3. , 8.5])
     """
+
+    _wording = Wording(
+        container="RecurrentEvents",
+        entries="histories",
+        items="events",
+        numbers="y.n_events, y.end or y.times are arrays of numbers",
+        constructors="one of the constructors `RecurrentEvents.from_…`",
+        type_error=TargetTypeError,
+        value_error=InvalidEventsError,
+    )
+
+    times: FloatArray  # (n_events,)
+    event_offsets: OffsetArray  # (n + 1,)
+    costs: FloatArray  # (n_events,)
+    has_costs: bool
+    window_start: FloatArray  # (n_windows,)
+    window_stop: FloatArray  # (n_windows,)
+    window_offsets: OffsetArray  # (n + 1,)
+    ids: AnyArray  # (n,)
+    has_ids: bool
+    id_name: str | None = None
+    time_unit: str | None = None
+    origin: np.datetime64 | None = None
+    origins: AnyArray | None = None  # (n,) datetime64[us]
+    exposure: Exposure | None = None  # of n individuals
+
+    @property
+    def start(self) -> FloatArray:
+        """Entry of every individual: the start of its first window."""
+        return self.window_start[self.window_offsets[:-1]]
+
+    @property
+    def end(self) -> FloatArray:
+        """End of follow-up of every individual: the stop of its last window."""
+        return self.window_stop[self.window_offsets[1:] - 1]
+
+    @property
+    def n_events(self) -> OffsetArray:
+        """Number of events of every individual."""
+        return np.diff(self.event_offsets)
+
+    @property
+    def follow_up(self) -> FloatArray:
+        """Total length of the windows of every individual, without the gaps."""
+        length = self.window_stop - self.window_start
+        return np.asarray(np.add.reduceat(length, self.window_offsets[:-1]))
+
+    @property
+    def event_owner(self) -> OffsetArray:
+        """Position of the individual of every event."""
+        return owners_of(self.event_offsets)
+
+    def __len__(self) -> int:
+        return int(self.event_offsets.size) - 1
+
+    def __repr__(self) -> str:
+        total = float(self.follow_up.sum())
+        unit = name_unit(self.time_unit)
+        length = f"{total:.0f}" if total >= 1000 else f"{total:.4g}"
+        return (
+            f"{type(self).__name__}({count_of(len(self), 'individual')}, "
+            f"{count_of(self.times.size, 'event')}, follow-up {length}"
+            f"{'' if unit is None else ' ' + unit})"
+        )
+
+    def _take(self, index: OffsetArray) -> Self:
+        """Return the individuals at some positions."""
+        events, event_offsets = take_entries(self.event_offsets, index)
+        windows, window_offsets = take_entries(self.window_offsets, index)
+        return self._with(
+            times=self.times[events],
+            costs=self.costs[events],
+            event_offsets=event_offsets,
+            window_start=self.window_start[windows],
+            window_stop=self.window_stop[windows],
+            window_offsets=window_offsets,
+            ids=self.ids[index],
+            origins=None if self.origins is None else self.origins[index],
+            exposure=None if self.exposure is None else self.exposure[index],
+        )
+
+    def _entries(self) -> Iterator[AnyArray]:
+        """Return the event times of every individual."""
+        bounds = pairwise(self.event_offsets.tolist())
+        return (self.times[first:last] for first, last in bounds)
 
     @classmethod
     def from_long(  # noqa: PLR0913 - all but the first five are by name
@@ -411,6 +512,87 @@ class RecurrentEvents(EventScans, TimeScales):
         )
         return cls(**assemble(records)).with_exposure(exposure)
 
+    @classmethod
+    def scan_parquet(  # noqa: PLR0913 - all but the first are by name
+        cls,
+        path: Paths,
+        *,
+        id: str,
+        event: str,
+        time: str | None = None,
+        stop: str | None = None,
+        start: Any = None,
+        cost: str | None = None,
+        unit: str | None = None,
+        origin: Any = None,
+        exposure: Any = None,
+        cache: str | PathLike[str] | None = None,
+        sort_memory: str = "1GB",
+    ) -> ScannedEvents:
+        """Point at Parquet files with more events than fit into memory.
+
+        `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
+        a time. Files that are sorted by id are read as they stand; so are those that each
+        hold a range of ids, in any order. Others are sorted once, on disk. Only the columns
+        that are named are read, so rows that repeat another one are not found: each counts.
+
+        Parameters
+        ----------
+        path : str, Path or sequence of them
+            A file, a folder, a pattern such as ``"events/*.parquet"``, or several.
+        id, event : str
+            Names of the columns, as in `from_long`.
+        time : str, optional
+            Column of times, for rows that are events and ends of follow-up as in
+            `from_long`.
+        stop : str, optional
+            The alternative: with the column ``start``, rows are windows as in
+            `from_start_stop`, which can have gaps.
+        start, cost, unit : optional
+            As in `from_long` and `from_start_stop`; a start is a column or one for all.
+        origin : time stamp or "individual", optional
+            As there; by default the earliest time stamp of all files.
+        exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
+            What the number of events is proportional to, in memory: numbers in ascending
+            order of ids, or by id; see `with_exposure`.
+        cache : str or Path, optional
+            Folder for sorted rows, to find them there the next time; by default they are
+            deleted with the object.
+        sort_memory : str, default="1GB"
+            Memory that sorting may take; it goes on on disk.
+
+        Returns
+        -------
+        ScannedEvents
+            Of which nothing is read yet.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0, 8.5], []], end=[10.0, 7.0])
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "events.parquet"
+        >>> y.to_long(backend="pandas").to_parquet(file)
+        >>> scan = RecurrentEvents.scan_parquet(file, id="id", time="time", event="event")
+        >>> scan.collect().times
+        array([3. , 8.5])
+        """
+        return scan_events(
+            cls,
+            path,
+            id=id,
+            event=event,
+            time=time,
+            stop=stop,
+            start=start,
+            cost=cost,
+            unit=unit,
+            origin=origin,
+            exposure=exposure,
+            cache=cache,
+            sort_memory=sort_memory,
+        )
+
     def with_exposure(self, exposure: Any) -> Self:
         """Return the histories with exposures, to which counts of events are proportional.
 
@@ -440,7 +622,7 @@ class RecurrentEvents(EventScans, TimeScales):
         >>> y.with_exposure({"main": 4.5, "branch": 0.2}).exposure.values
         array([4.5, 0.2])
         """
-        return self._expose(None if exposure is None else read_exposure(self, exposure))
+        return self._expose(None if exposure is None else match_exposure(self, exposure))
 
     def _expose(self, exposure: Exposure | None) -> Self:
         """Return the histories with exposures, which must be above zero at some time."""
@@ -449,6 +631,148 @@ class RecurrentEvents(EventScans, TimeScales):
         exposed = self._with(exposure=exposure)
         check_exposed(exposed)
         return exposed
+
+    def in_calendar_time(self, since: ArrayLike | None = None) -> Self:
+        """Count the time of all individuals from one date.
+
+        Who starts later enters late, as in a table that was read with a common origin.
+
+        Parameters
+        ----------
+        since : array-like of shape (n,), optional
+            When time 0 of each individual was: time stamps, or numbers in the unit of the
+            histories. By default `origins`, which histories have that were read with
+            ``origin="individual"``.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same events, counted from the first entry of all where `since` are time
+            stamps. Histories with a common `origin` are returned as they are.
+
+        See Also
+        --------
+        in_age : The way back.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], [1.0]], end=[10.0, 7.0])
+        >>> calendar = y.in_calendar_time(since=[0.0, 100.0])
+        >>> calendar.start, calendar.end, calendar.times
+        (array([  0., 100.]), array([ 10., 107.]), array([  3., 101.]))
+        """
+        return to_calendar_time(self, since)
+
+    def in_age(self, since: ArrayLike | None = None) -> Self:
+        """Count the time of each individual from a moment of its own.
+
+        Parameters
+        ----------
+        since : array-like of shape (n,), optional
+            When each individual has age 0, not after its entry: time stamps, or numbers on
+            the time axis of the histories. By default the entry itself.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same events; `origins` has the dates of age 0 if they are known. Histories
+            that count from each one's own date already are returned as they are, unless
+            `since` is given.
+
+        See Also
+        --------
+        in_calendar_time : The way back.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists(
+        ...     [[3.0], [101.0]], start=[0.0, 100.0], end=[10.0, 107.0]
+        ... )
+        >>> y.in_age().end, y.in_age(since=[0.0, 50.0]).start
+        (array([10.,  7.]), array([ 0., 50.]))
+        """
+        return to_age(self, since)
+
+    def equals(self, other: object) -> bool:
+        """Return whether two containers hold the same histories in the same order.
+
+        Parameters
+        ----------
+        other : object
+            Anything; only another container can be equal.
+
+        Returns
+        -------
+        bool
+            Whether ids, events, costs, windows, unit, origins and exposures all agree.
+            The name of the id column does not count.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0)
+        >>> y.equals(y[[0, 1]]), y.equals(y[[1, 0]])
+        (True, False)
+        """
+        if not isinstance(other, RecurrentEvents):
+            return False
+        if self.exposure is None or other.exposure is None:
+            is_same = self.exposure is other.exposure
+        else:
+            is_same = self.exposure.equals(other.exposure)
+        arrays = ("ids", "event_offsets", "times", "costs", "origins")
+        windows = ("window_offsets", "window_start", "window_stop")
+        clocks = (self.time_unit, self.origin), (other.time_unit, other.origin)
+        return (
+            is_same
+            and clocks[0] == clocks[1]
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in arrays + windows
+            )
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return the individuals of several containers in one.
+
+        Parameters
+        ----------
+        parts : sequence of RecurrentEvents
+            At least one; all in the same unit and from the same origin, and all with
+            exposures or none. Origins of the individuals' own are kept if all parts
+            have them.
+
+        Returns
+        -------
+        RecurrentEvents
+            All individuals, with the ids they had. An id that stands in two parts is
+            kept twice, as after slicing with repeats.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[1.0], []], end=2.0)
+        >>> RecurrentEvents.concatenate([y[1:], y[:1]]).n_events
+        array([0, 1])
+        """
+        parts = list(parts)
+        check_parts(parts, RecurrentEvents)
+        _check_clocks(parts)
+        names = ("times", "costs", "window_start", "window_stop")
+        joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
+        for name in ("event_offsets", "window_offsets"):
+            counts = [np.diff(getattr(part, name)) for part in parts]
+            joined[name] = offsets_of(np.concatenate(counts))
+        return parts[0]._with(
+            **joined,
+            **join_ids(parts),
+            has_costs=any(part.has_costs for part in parts),
+            origins=join_origins([part.origins for part in parts]),
+            exposure=_join_exposures(parts),
+        )
 
     def to_long(self, *, backend: str | None = None) -> Any:
         """Write a table with one row per event and one row per end of follow-up.
@@ -516,3 +840,26 @@ class RecurrentEvents(EventScans, TimeScales):
         2   1    0.0   7.0  False
         """
         return write_start_stop(self, backend)
+
+
+def _check_clocks(parts: Sequence[RecurrentEvents]) -> None:
+    """Refuse parts that count time in different units or from different origins."""
+    clocks = {(part.time_unit, part.origin) for part in parts}
+    if len(clocks) > 1:
+        raise InvalidEventsError(
+            "Parts must count time in the same unit from the same origin, but there are "
+            f"{len(clocks)} different clocks.\n\n"
+            "Hint: read all parts with the same `unit=` and `origin=`."
+        )
+
+
+def _join_exposures(parts: Sequence[RecurrentEvents]) -> Exposure | None:
+    """Return the exposures of all parts, or None if no part has any."""
+    some = [part.exposure for part in parts if part.exposure is not None]
+    if some and len(some) < len(parts):
+        raise InvalidEventsError(
+            "Either all parts must have exposures or none, but "
+            f"{len(some)} of {len(parts)} have some.\n\n"
+            "Hint: part.with_exposure(1.0) says that one unit was exposed."
+        )
+    return Exposure.concatenate(some) if some else None

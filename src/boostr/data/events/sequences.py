@@ -9,10 +9,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import blame, first_few, is_missing
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._checks.ids import check_ids, check_offsets, check_one_each
+from boostr._checks.numbers import blame
+from boostr._typing import FloatArray, OffsetArray
 from boostr.data.columns import read_numbers
-from boostr.data.events.assemble import Records, as_floats, check_length, check_unique
+from boostr.data.events.assemble import Records, as_floats
 from boostr.data.flat import offsets_of, owners_of
 from boostr.exceptions import InvalidEventsError
 
@@ -28,7 +29,7 @@ def read_flat(
 ) -> Records:
     """Return unchecked records from flat event times and offsets; no start means 0."""
     flat = _as_line(as_floats(times, "times"), "times")
-    offsets = _as_offsets(event_offsets, flat.size)
+    offsets = check_offsets(event_offsets, flat.size, "event_offsets", InvalidEventsError)
     n = offsets.size - 1
     marks = None if costs is None else _as_line(as_floats(costs, "costs"), "costs")
     if marks is not None and marks.size != flat.size:
@@ -44,7 +45,7 @@ def read_flat(
         window_start=_spread(0.0 if start is None else start, n, "start"),
         window_stop=_spread(end, n, "end"),
         window_owner=np.arange(n, dtype=np.int64),
-        ids=_as_ids(ids, n),
+        ids=check_ids(ids, n, InvalidEventsError),
         has_ids=ids is not None,
     )
 
@@ -61,13 +62,13 @@ def read_lists(
     times, counts = _flatten(events, "events")
     costs = None
     if cost is not None:
-        check_length(len(cost), counts.size, "cost")
+        check_one_each(len(cost), counts.size, "cost", InvalidEventsError)
         costs, cost_counts = _flatten(cost, "cost")
         differs = cost_counts != counts
         if differs.any():
             raise blame(
                 "Every event must have one cost",
-                _as_ids(ids, counts.size),
+                check_ids(ids, counts.size, InvalidEventsError),
                 differs,
                 "give `cost` as lists of the same lengths as the lists of event times.",
             )
@@ -85,7 +86,7 @@ def read_wide(given: Any, *, start: ArrayLike | None, ids: Any) -> Records:
             "A wide array must have two dimensions, one row per individual, but it has "
             f"{values.ndim}.\n\nHint: for lists of different lengths use `from_lists`."
         )
-    labels = _as_ids(ids, values.shape[0])
+    labels = check_ids(ids, values.shape[0], InvalidEventsError)
     is_time = ~(np.isnan(values) | (values < 0))
     counts = is_time.sum(axis=1)
     if not counts.all():
@@ -150,49 +151,11 @@ def _as_line(values: FloatArray, name: str) -> FloatArray:
     return values
 
 
-def _as_offsets(given: ArrayLike, n_events: int) -> OffsetArray:
-    """Return offsets after checking that they split the events by individual."""
-    offsets = np.array(given)
-    if offsets.ndim == 1 and offsets.size and offsets.dtype.kind in "iu":
-        rises = bool((np.diff(offsets.astype(np.int64)) >= 0).all())
-        if rises and offsets[0] == 0 and offsets[-1] == n_events:
-            return offsets.astype(np.int64)
-    raise InvalidEventsError(
-        "`event_offsets` must be integers that rise from 0 to the number of events "
-        f"({n_events}), one more than there are individuals.\n\n"
-        "Hint: np.concatenate([[0], np.cumsum(n_events_of_each)])."
-    )
-
-
 def _spread(given: ArrayLike, n: int, name: str) -> FloatArray:
     """Return one value per individual; a scalar serves all."""
     values = as_floats(given, name)
     if values.ndim == 0:
         return np.full(n, values[()])
     values = _as_line(values, name)
-    check_length(values.size, n, name)
+    check_one_each(values.size, n, name, InvalidEventsError)
     return values
-
-
-def _as_ids(given: Any, n: int) -> AnyArray:
-    """Return ids after checking them, or positions if there are none."""
-    if given is None:
-        return np.arange(n)
-    ids = np.array(given)
-    if ids.dtype.kind == "U" and not all(isinstance(value, str) for value in given):
-        ids = np.array(given, dtype=object)  # mixed kinds stay what they are
-    if ids.ndim != 1:
-        raise InvalidEventsError(
-            f"`ids` must have one dimension, but it has {ids.ndim}.\n\n"
-            "Hint: give one id, a number or a text, per individual."
-        )
-    check_length(ids.size, n, "ids")
-    unknown = [i for i, v in enumerate(ids.tolist()) if is_missing(v)]
-    if unknown:
-        raise InvalidEventsError(
-            f"Every individual must have an id, but {len(unknown)} of {n} have none "
-            f"(positions {first_few(unknown)}).\n\nHint: fill in the ids, or leave "
-            "out `ids` to number the individuals."
-        )
-    check_unique(ids)
-    return ids

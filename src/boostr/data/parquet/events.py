@@ -7,26 +7,32 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostr._typing import AnyArray, OffsetArray
 from boostr.data.events.assemble import Records, assemble
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.follow_up import check_common
-from boostr.data.events.frames import Columns, read_long, read_start_stop
-from boostr.data.events.read_exposure import read_exposure
+from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
+from boostr.data.events.read_exposure import match_exposure
 from boostr.data.individuals import count_of
-from boostr.data.parquet.files import Paths, find_parquet, open_files
-from boostr.data.parquet.rows import CHANGED, Inventory, ScannedRows, map_ahead
+from boostr.data.parquet.files import Paths
+from boostr.data.parquet.row_groups import open_files
+from boostr.data.parquet.rows import (
+    CHANGED,
+    Inventory,
+    ScannedRows,
+    find_scanned,
+    map_ahead,
+)
 from boostr.data.times import as_stamp
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
 
-__all__ = ["EventScans", "ScannedEvents"]
+__all__ = ["ScannedEvents", "scan_events"]
 
 
 class ScannedEvents:
@@ -181,7 +187,7 @@ class ScannedEvents:
     @cached_property
     def _exposure(self) -> Exposure | None:
         given = self._given_exposure
-        return None if given is None else read_exposure(self, given)
+        return None if given is None else match_exposure(self, given)
 
     def with_exposure(self, exposure: Any) -> ScannedEvents:
         """Return the scan with exposures, to which counts of events are proportional.
@@ -213,100 +219,48 @@ class ScannedEvents:
         return self._make.concatenate(list(self.chunks()))
 
 
-class EventScans:
-    """Constructor of scans, inherited by `RecurrentEvents`."""
+def scan_events(  # noqa: PLR0913 - all but the first two are by name
+    make: type[RecurrentEvents],
+    path: Paths,
+    *,
+    id: str,
+    event: str,
+    time: str | None,
+    stop: str | None,
+    start: Any,
+    cost: str | None,
+    unit: str | None,
+    origin: Any,
+    exposure: Any,
+    cache: str | PathLike[str] | None,
+    sort_memory: str,
+) -> ScannedEvents:
+    """Return the scan of Parquet files; see `RecurrentEvents.scan_parquet`."""
+    check_common(start)
+    columns: Columns = {"id": id, "event": event, "cost": cost}
+    columns |= _time_columns(time, start, stop)
+    names = [name for name in columns.values() if name is not None]
+    if isinstance(start, str):
+        names.append(start)
+    kept = None if cache is None else Path(cache)
+    files = open_files(find_scanned(path, kept), list(dict.fromkeys(names)), id)
+    rows = ScannedRows(
+        files,
+        [id, str(time or start)],
+        kept,
+        sort_memory,
+        InvalidEventsError,
+    )
 
-    @classmethod
-    def scan_parquet(  # noqa: PLR0913 - all but the first are by name
-        cls,
-        path: Paths,
-        *,
-        id: str,
-        event: str,
-        time: str | None = None,
-        stop: str | None = None,
-        start: Any = None,
-        cost: str | None = None,
-        unit: str | None = None,
-        origin: Any = None,
-        exposure: Any = None,
-        cache: str | PathLike[str] | None = None,
-        sort_memory: str = "1GB",
-    ) -> ScannedEvents:
-        """Point at Parquet files with more events than fit into memory.
+    def read(table: Any, found: Any) -> Records:
+        since = origin if found is None else found
+        if stop is not None:
+            return read_start_stop(table, columns, unit=unit, origin=since)
+        return read_long(table, columns, start=start, unit=unit, origin=since)
 
-        `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
-        a time. Files that are sorted by id are read as they stand; so are those that each
-        hold a range of ids, in any order. Others are sorted once, on disk. Only the columns
-        that are named are read, so rows that repeat another one are not found: each counts.
-
-        Parameters
-        ----------
-        path : str, Path or sequence of them
-            A file, a folder, a pattern such as ``"events/*.parquet"``, or several.
-        id, event : str
-            Names of the columns, as in `from_long`.
-        time : str, optional
-            Column of times, for rows that are events and ends of follow-up as in
-            `from_long`.
-        stop : str, optional
-            The alternative: with the column ``start``, rows are windows as in
-            `from_start_stop`, which can have gaps.
-        start, cost, unit : optional
-            As in `from_long` and `from_start_stop`; a start is a column or one for all.
-        origin : time stamp or "individual", optional
-            As there; by default the earliest time stamp of all files.
-        exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
-            What the number of events is proportional to, in memory: numbers in ascending
-            order of ids, or by id; see `with_exposure`.
-        cache : str or Path, optional
-            Folder for sorted rows, to find them there the next time; by default they are
-            deleted with the object.
-        sort_memory : str, default="1GB"
-            Memory that sorting may take; it goes on on disk.
-
-        Returns
-        -------
-        ScannedEvents
-            Of which nothing is read yet.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from boostr.data import RecurrentEvents
-        >>> y = RecurrentEvents.from_lists([[3.0, 8.5], []], end=[10.0, 7.0])
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "events.parquet"
-        >>> y.to_long(backend="pandas").to_parquet(file)
-        >>> scan = RecurrentEvents.scan_parquet(file, id="id", time="time", event="event")
-        >>> scan.collect().times
-        array([3. , 8.5])
-        """
-        check_common(start)
-        columns: Columns = {"id": id, "event": event, "cost": cost}
-        columns |= _time_columns(time, start, stop)
-        names = [name for name in columns.values() if name is not None]
-        if isinstance(start, str):
-            names.append(start)
-        kept = None if cache is None else Path(cache)
-        files = open_files(find_parquet(path, kept), list(dict.fromkeys(names)), id)
-        rows = ScannedRows(
-            files,
-            [id, str(time or start)],
-            kept,
-            sort_memory,
-            InvalidEventsError,
-        )
-
-        def read(table: Any, found: Any) -> Records:
-            since = origin if found is None else found
-            if stop is not None:
-                return read_start_stop(table, columns, unit=unit, origin=since)
-            return read_long(table, columns, start=start, unit=unit, origin=since)
-
-        make = cast("type[RecurrentEvents]", cls)
-        moments = [] if origin is not None else [time, stop, start]
-        scan = ScannedEvents(rows, read, make, [m for m in moments if m is not None])
-        return scan.with_exposure(exposure)
+    moments = [] if origin is not None else [time, stop, start]
+    scan = ScannedEvents(rows, read, make, [m for m in moments if m is not None])
+    return scan.with_exposure(exposure)
 
 
 def _time_columns(time: str | None, start: Any, stop: str | None) -> Columns:

@@ -1,115 +1,74 @@
-"""Parquet files on disk: their columns, their row groups and the order of these."""
+"""Opening of Parquet files: where they are, their row groups, and single columns."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob  # unlike those of Path, patterns may be absolute
-from itertools import pairwise
-from operator import attrgetter
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from boostr._checks.numbers import first_few
 from boostr._optional import require
-from boostr.data.parquet.footers import FEATURE, file_errors, read_ranges
-from boostr.data.parquet.source import find_files
-from boostr.exceptions import InvalidParameterError
+from boostr.data.columns import Column, Frame, as_frame
+from boostr.data.parquet.footers import read_ranges
+from boostr.exceptions import (
+    InvalidParameterError,
+    InvalidSensorsError,
+    SensorTypeError,
+    TargetTypeError,
+)
 
-__all__ = ["SORTED", "SPILL", "FileSet", "Piece", "find_parquet", "open_files"]
+__all__ = [
+    "SUFFIXES",
+    "Paths",
+    "RowGroup",
+    "TableSource",
+    "file_errors",
+    "find_files",
+    "find_parquet",
+    "load_pyarrow",
+    "open_source",
+    "read_footer",
+]
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-_BUFFER = 2**20  # bytes of a column that are read at once, and not its whole row group
-SORTED = "sorted-"  # how names of sorted files begin in a folder that keeps them
-SPILL = "spill-"  # and folders of sorts on their way
+SUFFIXES = (".parquet", ".pq")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One row group of a file."""
-
-    file: Path
-    row_group: int
-    n_rows: int
-    first: Any  # smallest and largest id, None where the file does not say
-    last: Any
-
-    def may_hold(self, ids: Sequence[Any]) -> bool:
-        """Return whether the piece may contain one of some ids."""
-        if self.first is None:
-            return True
-        return any(self.first <= id_ <= self.last for id_ in ids)
-
-
-@dataclass(frozen=True, slots=True)
-class FileSet:
-    """Files with the same columns, as pieces (row groups) in the order of their ids."""
-
-    files: tuple[Path, ...]  # as they were given
-    schema: Any  # pyarrow.Schema of the columns that are read
-    pieces: tuple[Piece, ...]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all files."""
-        return sum(piece.n_rows for piece in self.pieces)
-
-    def batches(
-        self, columns: Sequence[str], n_rows: int, pieces: Sequence[Piece] | None = None
-    ) -> Iterator[Any]:
-        """Yield columns of all (or some) pieces as tables of at most `n_rows` rows."""
-        pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
-        parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
-        schema = pyarrow.schema([self.schema.field(name) for name in columns])
-        names = list(dict.fromkeys(columns))
-        opened: Any = None
-        path = None
-        try:
-            for piece in self.pieces if pieces is None else pieces:
-                if piece.file != path:
-                    if opened is not None:
-                        opened.close()
-                    with file_errors(piece.file):
-                        opened, path = _open_buffered(parquet, piece.file), piece.file
-                if piece.row_group >= opened.num_row_groups:
-                    continue  # the file is another one by now; whoever counts rows notices
-                batches = opened.iter_batches(n_rows, [piece.row_group], names)
-                while True:
-                    with file_errors(piece.file):
-                        batch = next(batches, None)
-                    if batch is None:
-                        break
-                    table = pyarrow.Table.from_batches([batch]).select(names)
-                    yield _cast(pyarrow, table, schema, piece.file)
-        finally:
-            if opened is not None:
-                opened.close()
-
-
-def _open_buffered(parquet: Any, file: Path) -> Any:
-    return parquet.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
-
-
-def _cast(pyarrow: Any, table: Any, schema: Any, file: Path) -> Any:
-    """Return rows of a file in the common types of all files."""
-    if table.schema.equals(schema):
-        return table
-    try:
-        return table.cast(schema)
-    except pyarrow.ArrowException as error:
+def find_files(path: Path) -> list[Path]:
+    """Return the Parquet files at a path, sorted; folders are searched recursively."""
+    if not path.exists():
         raise InvalidParameterError(
-            f"All files must hold the same kinds of values, but those of {str(file)!r} "
-            f"do not fit with the others: {error}.\n\n"
-            "Hint: write it again with their types."
-        ) from error
+            f"The Parquet file must exist, but there is nothing at {str(path)!r}.\n\n"
+            f"Hint: relative paths start from {str(Path.cwd())!r}."
+        )
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if _is_parquet(file))
+        if files:
+            return files
+        raise InvalidParameterError(
+            f"The folder must hold Parquet files, but there is none in {str(path)!r}.\n\n"
+            "Hint: their names must end in .parquet or .pq."
+        )
+    if not _is_parquet(path):
+        raise InvalidParameterError(
+            "Only Parquet files can be read by path (.parquet or .pq), but this is "
+            f"{path.name!r}.\n\n"
+            "Hint: read it first, for instance with pandas.read_csv, and pass the table."
+        )
+    return [path]
 
 
-def find_parquet(paths: Paths, cache: Path | None = None) -> tuple[Path, ...]:
-    """Return the Parquet files of paths, folders (searched recursively) or patterns.
+def _is_parquet(file: Path) -> bool:
+    """Return whether a path is that of a Parquet file; folders may have such names."""
+    return file.suffix.lower() in SUFFIXES and file.is_file()
 
-    Each file is listed once; sorted copies in the folder `cache` are left out.
-    """
+
+def find_parquet(paths: Paths) -> tuple[Path, ...]:
+    """Return the Parquet files of paths, folders or patterns, each once."""
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     files: list[Path] = []
@@ -118,127 +77,129 @@ def find_parquet(paths: Paths, cache: Path | None = None) -> tuple[Path, ...]:
         found = [] if Path(text).exists() else sorted(glob(text, recursive=True))  # noqa: PTH207
         for name in found or [text]:
             files += find_files(Path(name))
-    if cache is not None:
-        files = [file for file in files if not _is_cached(file, cache)]
-    if not files:
-        raise InvalidParameterError(
-            "There must be at least one Parquet file, but the list of paths is empty."
-        )
     return tuple(dict.fromkeys(files))
 
 
-def _is_cached(file: Path, cache: Path) -> bool:
-    """Return whether a file is a sorted copy in the cache."""
-    full, home = file.resolve(), cache.resolve()
-    if home not in full.parents:
-        return False
-    return full.relative_to(home).parts[0].startswith((SORTED, SPILL))
+def load_pyarrow(module: str = "pyarrow") -> Any:
+    """Import pyarrow or one of its modules."""
+    return require(module, extra="scan", feature="Scanning Parquet files")
 
 
-def open_files(
-    files: Sequence[Path],
-    columns: Sequence[str] | None,
-    id: str,
-    *,
-    later_wins: bool = False,
-) -> FileSet:
-    """Return files with schema and pieces sorted by id, from their metadata alone.
-
-    With `later_wins`, pieces that share an individual keep the order of the files.
-    """
-    pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
-    parquet = require("pyarrow.parquet", extra="scan", feature=FEATURE)
-    schemas, pieces = [], []
-    for file in files:
-        with file_errors(file), parquet.ParquetFile(file) as opened:
-            schema, metadata = opened.schema_arrow, opened.metadata
-        if columns is None:
-            # pandas writes an index without a name as a column that nobody named either.
-            columns = [n for n in schema.names if not n.startswith("__index_level_")]
-        schemas.append(_plain_schema(pyarrow, schema, columns, file))
-        kind = schema.field(id).type if id in schema.names else None
-        with file_errors(file):
-            pieces += _list_pieces(metadata, file, id, kind)
-    schema = _unite(pyarrow, schemas, files, id)
-    return FileSet(tuple(files), schema, tuple(_in_order(pieces, later_wins=later_wins)))
-
-
-def _plain_schema(pyarrow: Any, schema: Any, columns: Sequence[str], file: Path) -> Any:
-    """Return the schema of the needed columns, with categories as their values."""
-    missing = [name for name in columns if name not in schema.names]
-    if missing:
-        raise InvalidParameterError(
-            f"All files must have the columns that are named, but {str(file)!r} lacks "
-            f"{first_few(map(repr, missing))}.\n\n"
-            f"Hint: its columns are {', '.join(map(repr, schema.names))}."
-        )
-    fields = []
-    for name in columns:
-        kind = schema.field(name).type
-        is_coded = pyarrow.types.is_dictionary(kind)
-        fields.append(pyarrow.field(name, kind.value_type if is_coded else kind))
-    return pyarrow.schema(fields)
-
-
-def _unite(pyarrow: Any, schemas: Sequence[Any], files: Sequence[Path], id: str) -> Any:
-    """Return the schema that all files can be cast to."""
-    united = schemas[0]
-    for schema, file in zip(schemas[1:], files[1:], strict=True):
-        if schema.equals(united):
-            continue
-        for name in schema.names:
-            _check_exact(pyarrow, united.field(name), schema.field(name), file, name == id)
-        try:
-            united = pyarrow.unify_schemas([united, schema], promote_options="permissive")
-        except pyarrow.ArrowException as error:
-            raise InvalidParameterError(
-                f"All files must hold the same kinds of values, but {str(file)!r} differs "
-                f"from those before it: {error}.\n\nHint: write it again with their types."
-            ) from error
-    return united
-
-
-def _check_exact(pyarrow: Any, one: Any, other: Any, file: Path, is_id: bool) -> None:
-    """Refuse types whose common type would change some values."""
-    types = pyarrow.types
-    pair = (one.type, other.type)
-    # Beyond 2**53 different integers are the same float, and so the same individual. A
-    # sort sees durations as integers, whatever their unit.
-    is_mixed = is_id and len({types.is_integer(kind) for kind in pair}) == 2
-    if is_mixed or (any(map(types.is_duration, pair)) and one.type != other.type):
-        raise InvalidParameterError(
-            f"All files must hold the same kinds of values, but {str(file)!r} differs from "
-            f"those before it: {one.name!r} is {other.type} in it and {one.type} in them."
-            "\n\nHint: write it again with their types."
-        )
-
-
-def _list_pieces(metadata: Any, file: Path, id: str, kind: Any) -> list[Piece]:
-    """Return the row groups of a file with the range of their ids."""
-    # Columns are counted with their parts: its place among the columns may be another.
-    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-    n_groups = metadata.num_row_groups
-    ranges = [(None, None)] * n_groups
-    if id in paths:
-        with file.open("rb") as opened:
-            ranges = read_ranges(opened, paths.index(id), kind, n_groups)
-    n_rows = [metadata.row_group(number).num_rows for number in range(n_groups)]
-    return [
-        Piece(file, number, n, *ranges[number]) for number, n in enumerate(n_rows) if n > 0
-    ]
-
-
-def _in_order(pieces: list[Piece], *, later_wins: bool) -> list[Piece]:
-    """Return the pieces sorted by id if the ranges of all are known."""
-    if any(piece.first is None for piece in pieces):
-        return pieces
+@contextmanager
+def file_errors(file: object) -> Iterator[None]:
+    """Raise errors of pyarrow as ours, with the name of the file and the reason."""
     try:
-        ordered = sorted(pieces, key=attrgetter("first", "last"))
-    except TypeError:  # texts here and numbers there, which is refused when they are read
-        return pieces
-    if later_wins:
-        place = {id(piece): number for number, piece in enumerate(pieces)}
-        for one, next_ in pairwise(ordered):
-            if one.last == next_.first and place[id(one)] > place[id(next_)]:
-                return pieces  # not in the order of their ids: rows are going to be sorted
-    return ordered
+        yield
+    except (load_pyarrow().ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InvalidParameterError(
+            f"Parquet files must be whole, but {str(file)!r} cannot be read: {error}.\n\n"
+            "Hint: write it again, or leave it out."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """One row group of a file."""
+
+    file: Any  # path, or number in a list
+    number: int
+    n_rows: int
+    n_bytes: int
+    first: Any  # smallest and largest id, None where the file does not say
+    last: Any
+
+    def may_hold(self, ids: Sequence[Any]) -> bool:
+        """Return whether there may be rows of one of some ids."""
+        if self.first is None:
+            return True
+        return any(self.first <= id_ <= self.last for id_ in ids)
+
+
+def read_footer(opened: BinaryIO, file: Any, id: str) -> tuple[Any, list[RowGroup]]:
+    """Return the Arrow schema and the row groups of an open file, without reading rows."""
+    whole = load_pyarrow("pyarrow.parquet").ParquetFile(opened)
+    schema, metadata = whole.schema_arrow, whole.metadata
+    # Columns are counted with their parts: its place among the columns may be another.
+    leaves = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    ranges = [(None, None)] * metadata.num_row_groups
+    if id in leaves:
+        kind = schema.field(id).type
+        ranges = read_ranges(opened, leaves.index(id), kind, metadata.num_row_groups)
+    groups = []
+    for number, (first, last) in enumerate(ranges):
+        group = metadata.row_group(number)
+        n_rows, n_bytes = group.num_rows, group.total_byte_size
+        groups.append(RowGroup(file, number, n_rows, n_bytes, first, last))
+    return schema, groups
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSource:
+    """A table that is read one column at a time if it comes from a file."""
+
+    frame: Frame  # the table, or one without rows that has its columns
+    native: Any  # as the user gave it
+    read: Callable[[str], Column]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return self.frame.columns
+
+    def column(self, name: str) -> Column:
+        """Return one column."""
+        return self.read(name)
+
+
+def open_source(source: Any) -> TableSource:
+    """Return a table, or a path to one or several Parquet files, as a `TableSource`."""
+    if isinstance(source, (str, Path)):
+        return _open_columns(find_files(Path(source)), source)
+    try:
+        frame = as_frame(source)
+    except TargetTypeError:
+        raise SensorTypeError(
+            "Sensors must come in a pandas or polars DataFrame or as the path of a Parquet "
+            f"file, but they come in a {type(source).__name__}.\n\n"
+            "Hint: pandas.DataFrame(…) of it, .collect() for a lazy table, or `from_flat` "
+            "for arrays."
+        ) from None
+    return TableSource(frame=frame, native=source, read=frame.get_column)
+
+
+def _open_columns(files: Sequence[Path], native: Any) -> TableSource:
+    """Return Parquet files as a source, without reading any rows."""
+    paths = [str(file) for file in files]
+    options = {"extra": "polars", "feature": "Reading Parquet"}
+    empty: Callable[[], Any]
+    load: Callable[[list[str]], Any]
+    if find_spec("polars") is None and find_spec("pyarrow") is not None:
+        parquet = require("pyarrow.parquet", **options)
+        errors = require("pyarrow", **options).ArrowException
+        empty = lambda: parquet.read_schema(paths[0]).empty_table()  # noqa: E731
+        load = lambda names: parquet.read_table(paths, columns=names)  # noqa: E731
+    else:
+        polars = require("polars", **options)
+        errors = polars.exceptions.PolarsError
+        empty = lambda: polars.DataFrame(schema=polars.read_parquet_schema(paths[0]))  # noqa: E731
+        load = lambda names: polars.read_parquet(paths, columns=names)  # noqa: E731
+
+    def read(name: str) -> Column:
+        with _column_errors(errors, native):
+            return as_frame(load([name])).get_column(name)
+
+    with _column_errors(errors, native):
+        return TableSource(frame=as_frame(empty()), native=native, read=read)
+
+
+@contextmanager
+def _column_errors(kind: type[Exception], native: Any) -> Iterator[None]:
+    """Raise errors of the reader as ours, with the name of the file."""
+    try:
+        yield
+    except kind as error:
+        raise InvalidSensorsError(
+            f"The Parquet files at {str(native)!r} must all have the same columns and be "
+            f"whole, but they cannot be read: {error}.\n\n"
+            "Hint: write them again, or read them yourself and pass the table."
+        ) from error

@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, BinaryIO
 
 from boostr._optional import require
-from boostr.exceptions import InvalidParameterError
 
-__all__ = ["FEATURE", "Range", "file_errors", "read_ranges"]
-
-FEATURE = "Scanning Parquet files"
+__all__ = ["Range", "read_ranges"]
 
 Range = tuple[Any, Any]  # smallest and largest id; None where they are unknown
 _UNKNOWN: Range = (None, None)
@@ -32,19 +29,6 @@ _MAX, _MIN, _N_NULL, _MAX_VALUE, _MIN_VALUE = 1, 2, 3, 5, 6
 _TRUTHS, _BYTE, _WHOLES, _DOUBLE, _BINARY = {1, 2}, 3, {4, 5, 6}, 7, 8
 _LISTS, _STRUCT = {9, 10}, 12
 _LONG = 15  # size of a list that is written after it
-
-
-@contextmanager
-def file_errors(file: object) -> Iterator[None]:
-    """Raise errors of pyarrow as ours, with the name of the file and the reason."""
-    pyarrow = require("pyarrow", extra="scan", feature=FEATURE)
-    try:
-        yield
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InvalidParameterError(
-            f"Parquet files must be whole, but {str(file)!r} cannot be read: {error}.\n\n"
-            "Hint: write it again, or leave it out."
-        ) from error
 
 
 def read_ranges(file: BinaryIO, place: int, kind: Any, n_groups: int) -> list[Range]:
@@ -107,9 +91,9 @@ def _read_chunk(footer: _Thrift) -> dict[int, Any]:
 def _find_range(found: dict[int, Any], kind: Any) -> Range:
     """Return the range in the statistics if both ends are valid."""
     if found.get(_N_NULL):
-        return _UNKNOWN  # a row without an id is in no range: somebody has to complain
+        return _UNKNOWN  # a row without an id is in no range: reading it gives an error
     low, high = found.get(_MIN_VALUE), found.get(_MAX_VALUE)
-    types = require("pyarrow", extra="scan", feature=FEATURE).types
+    types = require("pyarrow", extra="scan", feature="Scanning Parquet files").types
     if low is None and types.is_signed_integer(kind):
         low, high = found.get(_MIN), found.get(_MAX)  # as before 2018, right for these
     if not (isinstance(low, bytes) and isinstance(high, bytes)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import joblib
 import narwhals as nw
 import numpy as np
 
@@ -24,7 +24,8 @@ from boostr._optional import require
 from boostr._typing import AnyArray
 from boostr.data.columns import factor, find_runs, read_moments
 from boostr.data.individuals import concatenate_ids, count_of
-from boostr.data.parquet.files import SORTED, SPILL, FileSet, open_files
+from boostr.data.parquet.files import Paths, find_parquet, load_pyarrow
+from boostr.data.parquet.row_groups import FileSet, open_files
 from boostr.exceptions import (
     BoostrError,
     InvalidEventsError,
@@ -32,10 +33,38 @@ from boostr.exceptions import (
     InvalidSensorsError,
 )
 
-__all__ = ["CHANGED", "LOGGER", "Inventory", "ScannedRows", "map_ahead", "sort_files"]
+__all__ = [
+    "CHANGED",
+    "LOGGER",
+    "Inventory",
+    "ScannedRows",
+    "find_scanned",
+    "map_ahead",
+    "sort_files",
+]
 
 LOGGER = logging.getLogger("boostr")
 _ROWS = 500_000  # of a row group of the sorted file
+_SORTED = "sorted-"  # how names of sorted files begin in a folder that keeps them
+_SPILL = "spill-"  # and folders of sorts on their way
+
+
+def find_scanned(paths: Paths, cache: Path | None) -> list[Path]:
+    """Return the Parquet files of a scan, without sorted copies in the folder `cache`."""
+    files = [f for f in find_parquet(paths) if cache is None or not _is_cached(f, cache)]
+    if not files:
+        raise InvalidParameterError(
+            "There must be at least one Parquet file, but the list of paths is empty."
+        )
+    return files
+
+
+def _is_cached(file: Path, cache: Path) -> bool:
+    """Return whether a file is a sorted copy in the cache."""
+    full, home = file.resolve(), cache.resolve()
+    if home not in full.parents:
+        return False
+    return full.relative_to(home).parts[0].startswith((_SORTED, _SPILL))
 
 
 def sort_files(
@@ -46,7 +75,7 @@ def sort_files(
     Ties keep the order of the files; `reason` tells in the log why sorting is needed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{SORTED}{_fingerprint(files, keys)}.parquet"
+    target = folder / f"{_SORTED}{_fingerprint(files, keys)}.parquet"
     if target.exists():
         LOGGER.info("Rows sorted by %r are read from %s.", keys[0], target)
         return _open_sorted(target, files, keys)
@@ -75,7 +104,7 @@ def _sort(files: FileSet, keys: Sequence[str], target: Path, memory: str) -> Non
     columns = ", ".join(_quote(name) for name in files.schema.names)
     order = ", ".join(_quote(name) for name in keys)
     # Nobody else writes into the folder of the spill, and nothing is left of it.
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=SPILL) as spill:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=_SPILL) as spill:
         partial = Path(spill) / target.name
         settings = {"memory_limit": memory, "temp_directory": spill}
         # Equal keys keep the order of the rows, in which the later sample wins. Names of
@@ -125,7 +154,7 @@ def _fingerprint(files: FileSet, keys: Sequence[str]) -> str:
     for file in files.files:
         about = file.stat()
         facts.append((str(file.resolve()), about.st_size, about.st_mtime_ns))
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+    return str(joblib.hash(facts))[:16]
 
 
 Item = TypeVar("Item")
@@ -238,7 +267,7 @@ class ScannedRows:
 
         A chunk has at most `n_rows` rows, unless a single individual has more.
         """
-        pyarrow = require("pyarrow", extra="scan", feature="Scanning Parquet files")
+        pyarrow = load_pyarrow()
         columns = list(dict.fromkeys(columns))
         if n_rows is None:
             n_rows = min(_MOST_ROWS, max(_VALUES // len(columns), 1))
@@ -292,7 +321,7 @@ def _count_complete(ids: Any, n_rows: int) -> int:
 
     A single individual may exceed the limit.
     """
-    compute = require("pyarrow.compute", extra="scan", feature="Scanning Parquet files")
+    compute = load_pyarrow("pyarrow.compute")
     if len(ids) <= n_rows:
         return 0
     n: int = compute.index(ids, ids[n_rows]).as_py()

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import first_few, repeats
+from boostr._checks.ids import as_ids, check_unique
 from boostr._typing import AnyArray
 from boostr.data.individuals import count_of
-from boostr.data.parquet.files import Paths, find_parquet, open_files
-from boostr.data.parquet.rows import Inventory, ScannedRows, map_ahead
-from boostr.data.parquet.source import open_source
+from boostr.data.parquet.files import Paths, open_source
+from boostr.data.parquet.row_groups import open_files
+from boostr.data.parquet.rows import Inventory, ScannedRows, find_scanned, map_ahead
 from boostr.data.sensors.build import Filling
-from boostr.data.sensors.checks import as_ids, check_names
-from boostr.data.sensors.read import read_table
+from boostr.data.sensors.checks import check_names
+from boostr.data.sensors.read import read_samples
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 if TYPE_CHECKING:
     from boostr.data.sensors.trajectories import Trajectories
 
-__all__ = ["ScannedTrajectories", "TrajectoryScans"]
+__all__ = ["ScannedTrajectories", "scan_sensors"]
 
 
 class ScannedTrajectories:
@@ -190,109 +190,51 @@ class ScannedTrajectories:
         return self._make.concatenate(list(self.chunks()))
 
 
-class TrajectoryScans:
-    """Constructor of scans, inherited by `Trajectories`."""
-
-    @classmethod
-    def scan_parquet(  # noqa: PLR0913 - all but the first are by name
-        cls,
-        path: Paths,
-        *,
-        id: str,
-        time: str,
-        columns: Sequence[str] | None = None,
-        ids: ArrayLike | None = None,
-        interpolation: Literal["last", "linear"] = "last",
-        step: float | None = None,
-        before: Literal["unknown", "first"] = "unknown",
-        max_gap: float | None = None,
-        unit: str | None = None,
-        origin: Any = None,
-        cache: str | PathLike[str] | None = None,
-        sort_memory: str = "1GB",
-    ) -> ScannedTrajectories:
-        """Point at Parquet files with more samples than fit into memory.
-
-        `BoostR.fit` takes the result as ``Z`` and goes through the files twice, a chunk at
-        a time. Files that are sorted by id are read as they stand; so are those that each
-        hold a range of ids, in any order. Others are sorted once, on disk.
-
-        Parameters
-        ----------
-        path : str, Path or sequence of them
-            A file, a folder, a pattern such as ``"samples/*.parquet"``, or several.
-        id, time, columns
-            As in `from_long`.
-        ids : array-like, optional
-            All individuals that there should be, for instance ``y.ids``: those without any
-            row are kept, with unknown sensors.
-        interpolation, step, before, max_gap, unit, origin
-            As in `from_long`; lines need a ``step``.
-        cache : str or Path, optional
-            Folder for sorted rows, to find them there the next time; by default they are
-            deleted with the object.
-        sort_memory : str, default="1GB"
-            Memory that sorting may take; it goes on on disk.
-
-        Returns
-        -------
-        ScannedTrajectories
-            Of which nothing is read yet.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from boostr.data import Trajectories
-        >>> Z = Trajectories.from_flat([0, 4, 1], [0, 2, 3], [[5, 6, 7]], ["torque"])
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "samples.parquet"
-        >>> Z.to_long(backend="pandas").to_parquet(file)
-        >>> Trajectories.scan_parquet(file, id="id", time="time").collect().values
-        array([[5., 6., 7.]])
-        """
-        filling = Filling(
-            interpolation=interpolation, step=step, before=before, max_gap=max_gap
+def scan_sensors(  # noqa: PLR0913 - all but the first three are by name
+    make: type[Trajectories],
+    path: Paths,
+    roles: Mapping[str, Any],
+    *,
+    ids: ArrayLike | None,
+    filling: Filling,
+    unit: str | None,
+    origin: Any,
+    cache: str | PathLike[str] | None,
+    sort_memory: str,
+) -> ScannedTrajectories:
+    """Return the scan of Parquet files; see `Trajectories.scan_parquet`."""
+    if filling.interpolation == "linear" and filling.step is None:
+        raise InvalidParameterError(
+            "`step` must be given to draw lines in a scan, which never sees all of "
+            "them at once.\n\nHint: a quarter of the usual time between samples."
         )
-        if interpolation == "linear" and step is None:
-            raise InvalidParameterError(
-                "`step` must be given to draw lines in a scan, which never sees all of "
-                "them at once.\n\nHint: a quarter of the usual time between samples."
-            )
-        kept = None if cache is None else Path(cache)
-        found = find_parquet(path, kept)
-        names = None if columns is None else [id, time, *check_names(columns)]
-        if names and isinstance(origin, str):
-            known = open_files(found[:1], None, id).schema.names
-            names += [origin] if origin in known else []
-        rows = ScannedRows(
-            open_files(found, names and list(dict.fromkeys(names)), id, later_wins=True),
-            [id, time],
-            kept,
-            sort_memory,
-            InvalidSensorsError,
-        )
-        roles = {"id": id, "time": time, "sensors": columns}
+    id, time, columns = roles["id"], roles["time"], roles["sensors"]
+    kept = None if cache is None else Path(cache)
+    found = find_scanned(path, kept)
+    names = None if columns is None else [id, time, *check_names(columns)]
+    if names and isinstance(origin, str):
+        known = open_files(found[:1], None, id).schema.names
+        names += [origin] if origin in known else []
+    files = open_files(found, names and list(dict.fromkeys(names)), id, later_wins=True)
+    rows = ScannedRows(files, [id, time], kept, sort_memory, InvalidSensorsError)
 
-        def read(table: Any, individuals: Any) -> dict[str, Any]:
-            source = open_source(table)
-            return read_table(
-                source, roles, ids=individuals, filling=filling, unit=unit, origin=origin
-            )
-
-        make = cast("type[Trajectories]", cls)
-        return ScannedTrajectories(
-            rows, read, make, None if ids is None else _sort_ids(ids)
+    def read(table: Any, individuals: Any) -> dict[str, Any]:
+        return read_samples(
+            open_source(table),
+            roles,
+            ids=individuals,
+            filling=filling,
+            unit=unit,
+            origin=origin,
         )
+
+    return ScannedTrajectories(rows, read, make, None if ids is None else _sort_ids(ids))
 
 
 def _sort_ids(given: ArrayLike) -> AnyArray:
     """Return ids in the order of a scan."""
-    ids = as_ids(given)
-    twice = repeats(ids)
-    if twice:
-        raise InvalidSensorsError(
-            f"`ids` must name every individual once, but {len(twice)} are repeated "
-            f"({first_few(twice)}).\n\nHint: numpy.unique(ids)."
-        )
+    ids = as_ids(given, InvalidParameterError)
+    check_unique(ids, InvalidSensorsError, "numpy.unique(ids).")
     try:
         return ids if bool(np.all(ids[1:] > ids[:-1])) else np.sort(ids)
     except TypeError:

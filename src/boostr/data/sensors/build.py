@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
+from boostr._checks.times import check_length
 from boostr._kernels.paths import add_expiries, carry_forward, fill_paths, fill_ties
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data.flat import offsets_of, owners_of
-from boostr.data.sensors.checks import check_choice, check_length_of_time
+from boostr.data.sensors.grids import check_n_pieces
 from boostr.exceptions import InvalidParameterError
-
-MAX_PIECES = 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,9 @@ class Filling:
         check_choice(self.interpolation, ("last", "linear"), "interpolation")
         check_choice(self.before, ("unknown", "first"), "before")
         if self.max_gap is not None:
-            check_length_of_time(self.max_gap, "max_gap")
+            check_length(self.max_gap, "max_gap")
         if self.step is not None:
-            check_length_of_time(self.step, "step")
+            check_length(self.step, "step")
             if self.interpolation == "last":
                 raise InvalidParameterError(
                     "`step` must be None unless values are interpolated, but it is "
@@ -69,15 +69,6 @@ def build_paths(
     out = np.empty((values.shape[0], grid.times.size))
     fill_paths(samples, values, is_linear, fills_back, max_gap, grid, out)
     return fields | grid._asdict() | {"values": out}
-
-
-def check_size(n_pieces: float) -> None:
-    """Refuse steps so small that the number of pieces would exceed the limit."""
-    if n_pieces > MAX_PIECES:
-        raise InvalidParameterError(
-            f"Paths must have at most {MAX_PIECES} pieces, but there would be "
-            f"{n_pieces:.3g}.\n\nHint: take a longer `step`."
-        )
 
 
 def _merge_ties(samples: Runs, values: FloatArray) -> tuple[Runs, FloatArray]:
@@ -130,7 +121,7 @@ def _divide_gaps(grid: Runs, step: float, samples: Runs) -> Runs:
     last[some] = samples.times[samples.offsets[1:][some] - 1]
     gaps[times >= last[owners_of(offsets)]] = 0.0
     n_parts = np.maximum(np.ceil(gaps / step * (1.0 - 1e-12)), 1.0)
-    check_size(float(n_parts.sum()))
+    check_n_pieces(float(n_parts.sum()))
     counts = n_parts.astype(np.int64)
     begin = offsets_of(counts)
     place = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from boostr._checks.categories import number_categories
-from boostr._checks.numbers import blame, first_few, is_missing, repeats
+from boostr._checks.ids import check_unique
+from boostr._checks.numbers import first_few, repeats
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.exceptions import InvalidEventsError, InvalidParameterError, InvalidSensorsError
+from boostr.exceptions import InvalidEventsError, InvalidSensorsError
 
 
 class Clocked(Protocol):
@@ -33,14 +34,6 @@ def sensor_errors() -> Iterator[None]:
         yield
     except InvalidEventsError as error:
         raise InvalidSensorsError(*error.args) from None
-
-
-def refuse(rule: str, ids: AnyArray, culprits: AnyArray, hint: str) -> InvalidSensorsError:
-    """Return `boostr._checks.numbers.blame` as an error about sensors."""
-    found = blame(rule, ids, culprits, hint)
-    error = InvalidSensorsError(*found.args)
-    error.ids = found.ids
-    return error
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -66,37 +59,6 @@ def check_own_names(names: Sequence[str], others: Sequence[str]) -> None:
         )
 
 
-def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
-    """Refuse a value that is not one of the choices."""
-    if not (isinstance(value, str) and value in choices):
-        raise InvalidParameterError(
-            f"`{name}` must be one of {', '.join(map(repr, choices))}, but it is {value!r}."
-        )
-
-
-def check_length_of_time(value: Any, name: str) -> float:
-    """Return a length of time as a float; it must be finite and above zero."""
-    is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
-    if not is_number or not 0.0 < float(value) < np.inf:
-        raise InvalidParameterError(
-            f"`{name}` must be a finite number above zero, but it is {value!r}.\n\n"
-            "Hint: give it in the unit of the sensors' times, for instance 7 for a week "
-            "of days."
-        )
-    return float(value)
-
-
-def check_finite(
-    values: FloatArray, offsets: OffsetArray, ids: AnyArray, rule: str, hint: str
-) -> None:
-    """Refuse infinite values of a sensor and name the individuals; NaN is allowed."""
-    bad = np.isinf(values)
-    if bad.any():
-        rows = np.flatnonzero(bad)
-        owner = np.searchsorted(offsets, rows, side="right") - 1
-        raise refuse(rule, ids, owner, hint)
-
-
 def check_clocks(one: Clocked, other: Clocked) -> None:
     """Refuse different units of time or origins; unknown ones match any."""
     for name in ("time_unit", "origin"):
@@ -117,17 +79,11 @@ def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
     """
     if np.array_equal(own, wanted):
         return None
-    twice = repeats(own)
-    if twice:
-        raise InvalidSensorsError(
-            f"Ids must be different to be put in another order, but {len(twice)} are "
-            f"repeated ({first_few(twice)}).\n\n"
-            "Hint: align before taking individuals twice."
-        )
+    check_unique(own, InvalidSensorsError, "align before taking individuals twice.")
     position = {id_: i for i, id_ in enumerate(own.tolist())}
-    asked = wanted.tolist()
-    different = set(asked)
-    missing = list(dict.fromkeys(id_ for id_ in asked if id_ not in position))
+    listed = wanted.tolist()
+    different = set(listed)
+    missing = list(dict.fromkeys(id_ for id_ in listed if id_ not in position))
     if missing:
         raise InvalidSensorsError(
             f"Every individual must have sensors, but {len(missing)} of "
@@ -142,20 +98,7 @@ def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
             f"{own.size} individuals with sensors are none of them "
             f"(ids {first_few(surplus)}).\n\nHint: Z[numpy.isin(Z.ids, y.ids)]."
         )
-    return np.fromiter((position[id_] for id_ in asked), np.int64, count=len(asked))
-
-
-def as_ids(given: Any) -> AnyArray:
-    """Return ids as an array in which numbers beside texts stay numbers."""
-    ids = np.asarray(given)
-    if ids.dtype.kind == "U" and not all(isinstance(value, str) for value in given):
-        ids = np.array(given, dtype=object)
-    if ids.ndim != 1 or any(is_missing(value) for value in ids.tolist()):
-        raise InvalidParameterError(
-            "`ids` must be one known id per individual, in one dimension.\n\n"
-            "Hint: y.ids are those of the event histories."
-        )
-    return ids
+    return np.fromiter((position[id_] for id_ in listed), np.int64, count=len(listed))
 
 
 Categories = dict[str, tuple[Any, ...] | None]

@@ -9,26 +9,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import first_few
+from boostr._checks.ids import as_ids, check_ids, check_offsets, check_unique
+from boostr._checks.numbers import blame, first_few
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.columns import (
     Column,
-    Runs,
+    RowRuns,
     check_columns,
     factor,
     find_runs,
     order_rows,
     read_moments,
 )
-from boostr.data.parquet.source import TableSource
+from boostr.data.parquet.files import TableSource
 from boostr.data.sensors.build import Filling, build_paths
-from boostr.data.sensors.checks import (
-    as_ids,
-    check_finite,
-    check_names,
-    refuse,
-    sensor_errors,
-)
+from boostr.data.sensors.checks import check_names, sensor_errors
 from boostr.data.times import INDIVIDUAL, as_stamp, common_kind, resolve_unit, to_numbers
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -36,9 +31,9 @@ EPOCH = np.datetime64(0, "us")  # from when shared sensors count dates; numbers 
 SLICE = 1_000_000  # rows of text that are in memory as Python objects at a time
 
 
-def read_table(
+def read_samples(
     source: TableSource,
-    columns: dict[str, Any],
+    columns: Mapping[str, Any],
     *,
     ids: Any,
     filling: Filling,
@@ -69,7 +64,7 @@ def read_table(
         row[:] = read if order is None else read[order]
         del read
         categories.append(found)
-        check_sensor(name, row, offsets, runs.ids)
+        _check_finite(name, row, offsets, runs.ids)
     is_numeric = tuple(found is None for found in categories)
     return clock | {
         **build_paths(times, offsets, values, is_numeric, filling),
@@ -81,15 +76,17 @@ def read_table(
     }
 
 
-def check_sensor(name: str, row: FloatArray, offsets: OffsetArray, ids: AnyArray) -> None:
-    """Refuse infinite values of a sensor."""
-    check_finite(
-        row,
-        offsets,
-        ids,
-        f"Values of sensor {name!r} must be finite or missing",
-        "set infinite values to missing, or to a bound that means something.",
-    )
+def _check_finite(name: str, row: FloatArray, offsets: OffsetArray, ids: AnyArray) -> None:
+    """Refuse infinite values of a sensor; NaN is allowed."""
+    bad = np.flatnonzero(np.isinf(row))
+    if bad.size:
+        raise blame(
+            f"Values of sensor {name!r} must be finite or missing",
+            ids,
+            np.searchsorted(offsets, bad, side="right") - 1,
+            "set infinite values to missing, or to a bound that means something.",
+            InvalidSensorsError,
+        )
 
 
 def _sensor_columns(
@@ -115,7 +112,7 @@ def _sensor_columns(
     return names
 
 
-def _one_run(column: Column) -> Runs:
+def _one_run(column: Column) -> RowRuns:
     """Return all rows as those of one individual."""
     if len(column) == 0:
         raise InvalidSensorsError(
@@ -123,21 +120,18 @@ def _one_run(column: Column) -> Runs:
             "Hint: look at what was filtered out before."
         )
     starts = np.array([0, len(column)], dtype=np.int64)
-    return Runs(starts=starts, owner=np.zeros(1, dtype=np.int64), ids=np.arange(1))
+    return RowRuns(starts=starts, owner=np.zeros(1, dtype=np.int64), ids=np.arange(1))
 
 
-def _read_ids(column: Column, ids: Any) -> Runs:
+def _read_ids(column: Column, ids: Any) -> RowRuns:
     """Return the runs of rows by individual, including individuals without rows."""
     with sensor_errors():
         runs = find_runs(column, factor)
     if ids is not None:
-        wanted = as_ids(ids)
+        wanted = as_ids(ids, InvalidParameterError)
+        hint = "read the sensors first, then Z.align(ids)."
+        check_unique(wanted, InvalidSensorsError, hint)
         position = {id_: i for i, id_ in enumerate(wanted.tolist())}
-        if len(position) != wanted.size:
-            raise InvalidSensorsError(
-                "`ids` must name every individual once, but some are repeated.\n\n"
-                "Hint: read the sensors first, then Z.align(ids)."
-            )
         strangers = [id_ for id_ in runs.ids.tolist() if id_ not in position]
         if strangers:
             error = InvalidSensorsError(
@@ -149,7 +143,7 @@ def _read_ids(column: Column, ids: Any) -> Runs:
             error.ids = strangers[:5]
             raise error
         places = np.array([position[id_] for id_ in runs.ids.tolist()], dtype=np.int64)
-        runs = Runs(starts=runs.starts, owner=places[runs.owner], ids=wanted)
+        runs = RowRuns(starts=runs.starts, owner=places[runs.owner], ids=wanted)
     if runs.ids.size == 0:
         raise InvalidSensorsError(
             "There must be at least one individual, but the table has no rows.\n\n"
@@ -162,7 +156,7 @@ def _read_ids(column: Column, ids: Any) -> Runs:
 def _read_times(
     source: TableSource,
     name: str,
-    runs: Runs,
+    runs: RowRuns,
     unit: str | None,
     origin: Any,
     own_origin: str | None,
@@ -176,15 +170,7 @@ def _read_times(
     time_unit = resolve_unit(unit, kind)
     since = moments.pop(own_origin) if own_origin else _common_origin(kind, origin)
     times = to_numbers(moments.pop(name), since, time_unit)
-    bad = ~np.isfinite(times)
-    if bad.any():
-        owner = runs.owner_of(np.flatnonzero(bad))
-        raise refuse(
-            "Times of samples must be finite numbers, not missing or infinite",
-            runs.ids,
-            owner,
-            "drop the rows whose time is unknown, or fill it in.",
-        )
+    _check_times(times, runs)
     common = since if kind == "M" and own_origin is None else None
     return times, {"time_unit": time_unit, "origin": common}
 
@@ -263,16 +249,16 @@ def read_arrays(
             f"shape is {rows.shape} for {len(labels)} sensors and {flat.size} samples.\n\n"
             "Hint: transpose it if samples are its rows."
         )
-    begin = _as_offsets(offsets, flat.size)
-    who = np.arange(begin.size - 1) if ids is None else _check_ids(ids, begin.size - 1)
-    runs = Runs(starts=begin, owner=np.arange(begin.size - 1), ids=who)
+    begin = check_offsets(offsets, flat.size, "offsets", InvalidSensorsError)
+    who = check_ids(ids, begin.size - 1, InvalidSensorsError)
+    runs = RowRuns(starts=begin, owner=np.arange(begin.size - 1), ids=who)
     _check_times(flat, runs)
     order, begin = order_rows(flat, runs)
     if order is not None:
         flat, rows = flat[order], rows.take(order, axis=1)
     lists = _as_categories(categories, labels)
     for name, row, one in zip(labels, rows, lists, strict=True):
-        check_sensor(name, row, begin, who)
+        _check_finite(name, row, begin, who)
         _check_codes(name, row, one)
     is_numeric = tuple(one is None for one in lists)
     return {
@@ -296,42 +282,16 @@ def _as_numbers(given: ArrayLike, name: str, max_dims: int) -> FloatArray:
     return np.array(array, dtype=np.float64, order="C")
 
 
-def _as_offsets(given: ArrayLike, n_samples: int) -> OffsetArray:
-    """Return offsets after checking that they split the samples by individual."""
-    offsets = np.array(given)
-    if offsets.ndim == 1 and offsets.size and offsets.dtype.kind in "iu":
-        offsets = offsets.astype(np.int64)
-        rises = bool((np.diff(offsets) >= 0).all())
-        if rises and offsets[0] == 0 and offsets[-1] == n_samples:
-            return offsets
-    raise InvalidSensorsError(
-        "`offsets` must be integers that rise from 0 to the number of samples "
-        f"({n_samples}), one more than there are individuals.\n\n"
-        "Hint: np.concatenate([[0], np.cumsum(n_samples_of_each)])."
-    )
-
-
-def _check_ids(given: Any, n: int) -> AnyArray:
-    """Return ids after checking that there is one per individual."""
-    ids = as_ids(given)
-    if ids.size != n or len(set(ids.tolist())) != n:
-        raise InvalidSensorsError(
-            f"`ids` must be one id of its own per individual, but there are {ids.size} "
-            f"({len(set(ids.tolist()))} different) for {n} individuals.\n\n"
-            "Hint: leave out `ids` to number the individuals."
-        )
-    return ids.copy()
-
-
-def _check_times(times: FloatArray, runs: Runs) -> None:
+def _check_times(times: FloatArray, runs: RowRuns) -> None:
     """Refuse times that are missing or infinite."""
     bad = np.flatnonzero(~np.isfinite(times))
     if bad.size:
-        raise refuse(
+        raise blame(
             "Times of samples must be finite numbers, not missing or infinite",
             runs.ids,
             runs.owner_of(bad),
             "drop the samples whose time is unknown, or fill it in.",
+            InvalidSensorsError,
         )
 
 

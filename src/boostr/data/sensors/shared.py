@@ -1,27 +1,74 @@
-"""``SharedSensors``: sensors that are the same for all individuals on the same date."""
+"""``SharedSensors``: the same for all individuals on the same date, as seasons are."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._typing import FloatArray
+from boostr._typing import AnyArray, FloatArray
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import count_of
 from boostr.data.sensors.checks import Clocked, check_clocks, check_own_names
-from boostr.data.sensors.season import SEASONS
 from boostr.data.target import check_target
-from boostr.data.times import MICROSECONDS, find_origins, to_numbers, to_stamps
-from boostr.exceptions import InvalidParameterError, InvalidSensorsError
+from boostr.data.times import MICROSECONDS, as_moments, find_origins, to_numbers, to_stamps
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SeasonWarning
 
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
     from boostr.data.sensors.trajectories import Trajectories
 
 __all__ = ["SharedSensors"]
+
+N_CYCLES = 2  # that must have been seen before a season is told from chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Season:
+    """Recurring periods of the calendar, one category each."""
+
+    categories: tuple[str, ...]
+    unit: str  # of numpy, in whose multiples periods begin
+    multiple: int = 1
+    shift: int = 0  # of the period that has 1970-01-01
+    n_days: int  # of one cycle
+    words: str  # what two cycles are
+
+    def list_periods(self, first: Any, last: Any) -> tuple[AnyArray, FloatArray]:
+        """Return the begin and the code of every period from one date to beyond another."""
+        begin, end = (
+            int(moment.astype(f"datetime64[{self.unit}]").astype(np.int64)) // self.multiple
+            for moment in (first, last)
+        )
+        places = np.arange(begin, end + 2)
+        stamps = (places * self.multiple).astype(f"datetime64[{self.unit}]")
+        codes = (places + self.shift) % len(self.categories)
+        return stamps.astype("datetime64[us]"), codes.astype(np.float64)
+
+
+_MONTHS = "January February March April May June July August September October November"
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+SEASONS = {
+    "month": Season(
+        categories=(*_MONTHS.split(), "December"), unit="M", n_days=365, words="years"
+    ),
+    "quarter": Season(
+        categories=("Q1", "Q2", "Q3", "Q4"), unit="M", multiple=3, n_days=365, words="years"
+    ),
+    "weekday": Season(
+        categories=tuple(_DAYS.split()), unit="D", shift=3, n_days=7, words="weeks"
+    ),
+    "hour": Season(
+        categories=tuple(f"{hour:02d}" for hour in range(24)),
+        unit="h",
+        n_days=1,
+        words="days",
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -122,7 +169,7 @@ class SharedSensors:
             own=both[0].merge(both[1]) if len(both) == 2 else next(iter(both), None),
         )
 
-    def _beside(self, own: Any) -> SharedSensors:
+    def _with_own(self, own: Any) -> SharedSensors:
         """Return these shared sensors with the individuals' own sensors added."""
         check_own_names(own.names, self.names)
         return replace(self, own=own if self.own is None else own.merge(self.own))
@@ -275,7 +322,7 @@ class SharedSensors:
         for name in self.seasons:
             season = SEASONS[name]
             # A value acts after its sample: periods of dated days begin a day before.
-            stamps, codes = season.periods(first, last + step)
+            stamps, codes = season.list_periods(first, last + step)
             times = to_numbers(stamps - step, merged.origin, merged.time_unit)
             one = merged._with(
                 times=times,
@@ -288,3 +335,51 @@ class SharedSensors:
             )
             merged = merged.merge(one) if merged.names else one
         return merged
+
+
+def find_resolution(y: RecurrentEvents) -> int:
+    """Return the precision of the dates of events in microseconds: a day, an hour or 0.
+
+    Ends of follow-up are used if there are no events.
+    """
+    if y.times.size:
+        moments = as_moments(y, owners_of(y.event_offsets), y.times)
+    else:
+        moments = as_moments(y, slice(None), y.end)
+    ticks = moments.astype("datetime64[us]").astype(np.int64)
+    for unit in ("D", "h"):
+        if not np.any(ticks % MICROSECONDS[unit]):
+            return MICROSECONDS[unit]
+    return 0
+
+
+def find_seasons(
+    y: RecurrentEvents, names: str | Sequence[str], n_cycles: float
+) -> tuple[str, ...]:
+    """Return the seasons with at least `n_cycles` observed; warn about the others."""
+    chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    wrong = [name for name in chosen if name not in SEASONS]
+    if wrong or not chosen:
+        raise InvalidParameterError(
+            f"A season must be one of {', '.join(SEASONS)}, but it is "
+            f"{wrong[0] if wrong else names!r}."
+        )
+    if find_origins(y) is None:
+        raise InvalidParameterError(
+            "Seasons need histories that count time from a date, but these count from an "
+            "unknown one.\n\n"
+            "Hint: RecurrentEvents.from_long reads tables of time stamps."
+        )
+    first = as_moments(y, slice(None), y.start).min()
+    last = as_moments(y, slice(None), y.end).max()
+    span = (last - first) / np.timedelta64(1, "D")
+    short = {name: f"{n_cycles:g} {SEASONS[name].words}" for name in chosen}
+    short = {name: w for name, w in short.items() if span < n_cycles * SEASONS[name].n_days}
+    for name, needed in short.items():
+        warnings.warn(
+            f"The season {name!r} is left out, because it needs {needed} of data and "
+            f"follow-up covers {span:.0f} days ({str(first)[:10]} to {str(last)[:10]}).",
+            SeasonWarning,
+            stacklevel=3,
+        )
+    return tuple(name for name in chosen if name not in short)

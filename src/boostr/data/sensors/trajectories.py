@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._typing import AnyArray
+from boostr._checks.ids import as_ids
+from boostr._kernels.paths import read_values
+from boostr._kernels.segments import Runs
+from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.events.frames import make_table
 from boostr.data.events.recurrent_events import RecurrentEvents
-from boostr.data.flat import owners_of
-from boostr.data.parquet.sensors import TrajectoryScans
-from boostr.data.parquet.source import open_source
+from boostr.data.flat import owners_of, take_entries
+from boostr.data.individuals import IndividualArray, Wording, count_of
+from boostr.data.parquet.files import Paths, open_source
+from boostr.data.parquet.sensors import ScannedTrajectories, scan_sensors
+from boostr.data.sensors import past
 from boostr.data.sensors.build import Filling
-from boostr.data.sensors.past import MemoryTransforms
-from boostr.data.sensors.read import EPOCH, Given, read_arrays, read_table
-from boostr.data.sensors.season import N_CYCLES, find_resolution, find_seasons
-from boostr.data.sensors.shared import SharedSensors
+from boostr.data.sensors.checks import (
+    Categories,
+    check_clocks,
+    count_unseen,
+    match_ids,
+    recode,
+)
+from boostr.data.sensors.combine import (
+    assign_sensors,
+    continue_sensors,
+    join_individuals,
+    merge_sensors,
+)
+from boostr.data.sensors.read import EPOCH, Given, read_arrays, read_samples
+from boostr.data.sensors.shared import (
+    N_CYCLES,
+    SharedSensors,
+    find_resolution,
+    find_seasons,
+)
 from boostr.data.target import check_target
 from boostr.data.time_scales import move_samples
 from boostr.data.times import to_stamps
-
-if TYPE_CHECKING:
-    from boostr.data.sensors.container import PathContainer
+from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
 
-def write_samples(paths: PathContainer, backend: str | None) -> Any:
-    """Return a table with one row per piece."""
-    time_name = "time" if "time" not in paths.names else "sample time"
-    taken = {time_name, *paths.names}
-    wanted = (paths.id_name or "id", "id", "id of series")
-    id_name = next(name for name in wanted if name not in taken)
-    ids = paths.ids[owners_of(paths.offsets)]
-    # Lists let both libraries find the type of ids that NumPy calls objects.
-    columns: dict[str, Any] = {id_name: ids.tolist() if ids.dtype.kind == "O" else ids}
-    columns[time_name] = _times(paths)
-    for name, row, categories in zip(
-        paths.names, paths.values, paths.categories, strict=True
-    ):
-        columns[name] = row if categories is None else _texts(row, categories)
-    return make_table(columns, backend)
-
-
-def _times(paths: PathContainer) -> AnyArray:
-    """Return times as dates if the sensors have an origin, else as numbers."""
-    if paths.origin is None or paths.time_unit is None:
-        return paths.times
-    return to_stamps(paths.times, paths.origin, paths.time_unit)
-
-
-def _texts(codes: AnyArray, categories: tuple[Any, ...]) -> list[Any]:
-    """Return codes as categories, unknown ones as None."""
-    known = [*categories, None]
-    places = np.where(np.isnan(codes), len(categories), codes).astype(np.int64)
-    return [known[place] for place in places.tolist()]
-
-
-class Trajectories(TrajectoryScans, MemoryTransforms):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Trajectories(IndividualArray):
     """Sensor series of many individuals, sliceable like a 1-D array.
 
     Sensors are sampled at times that may differ between individuals and between sensors.
@@ -124,6 +116,110 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
     array([[5., 6.],
            [7., 7.]])
     """
+
+    _wording = Wording(
+        container="Trajectories",
+        entries="sensor series",
+        items="samples",
+        numbers="Z.values and Z.times are arrays of numbers, Z.read(times) as well",
+        constructors="`Trajectories.from_long` or `from_flat`",
+        type_error=SensorTypeError,
+        value_error=InvalidSensorsError,
+    )
+
+    times: FloatArray  # (n_samples,)
+    values: FloatArray  # (n_sensors, n_samples)
+    offsets: OffsetArray  # (n + 1,)
+    names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    ids: AnyArray  # (n,)
+    has_ids: bool
+    id_name: str | None = None
+    time_unit: str | None = None
+    origin: np.datetime64 | None = None
+    before: Literal["unknown", "first"] = "unknown"
+    known_ahead: tuple[str, ...] = ()  # some of the names
+
+    @property
+    def last_times(self) -> FloatArray:
+        """Time of every individual's last sample, minus infinity if it has none."""
+        last = np.full(len(self), -np.inf)
+        some = np.diff(self.offsets) > 0
+        last[some] = self.times[self.offsets[1:][some] - 1]
+        return last
+
+    def __len__(self) -> int:
+        return int(self.offsets.size) - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({count_of(len(self), 'individual')}, "
+            f"{count_of(len(self.names), 'sensor')}, "
+            f"{count_of(self.times.size, 'sample')})"
+        )
+
+    def _take(self, index: OffsetArray) -> Self:
+        """Return the individuals at some positions."""
+        samples, offsets = take_entries(self.offsets, index)
+        return self._with(
+            times=self.times[samples],
+            values=np.take(self.values, samples, axis=1),
+            offsets=offsets,
+            ids=self.ids[index],
+        )
+
+    def _entries(self) -> Iterator[AnyArray]:
+        """Return the values of every individual."""
+        bounds = pairwise(self.offsets.tolist())
+        return (self.values[:, first:last] for first, last in bounds)
+
+    def _pieces(self) -> Runs:
+        """Return the times at which the pieces of all individuals begin."""
+        return Runs(self.begin_times(), self.offsets)
+
+    def _samples(self) -> Runs:
+        """Return the sample times of all individuals."""
+        return Runs(self.times, self.offsets)
+
+    def _index(self, name: str) -> int:
+        """Return the position of a sensor."""
+        if name in self.names:
+            return self.names.index(name)
+        raise InvalidParameterError(
+            f"There must be a sensor {name!r}, but there is none.\n\n"
+            f"Hint: the sensors are {', '.join(map(repr, self.names)) or 'none at all'}."
+        )
+
+    def _known_ahead(self) -> tuple[str, ...]:
+        """Return the sensors that are known in advance."""
+        return tuple(name for name in self.names if name in self.known_ahead)
+
+    def _categorical(self) -> Categories:
+        """Return the categories of every sensor by name."""
+        return dict(zip(self.names, self.categories, strict=True))
+
+    def _check_as_many(self, n: int) -> None:
+        """Refuse to match a different number of individuals by position."""
+        if n != len(self):
+            raise InvalidSensorsError(
+                "Without ids, sensors are matched by position and must be as many, but "
+                f"they are of {len(self)} individuals and not of {n}.\n\n"
+                "Hint: give the sensors ids, with `from_long` or ids=…."
+            )
+
+    def _matched(self, other: Any) -> Trajectories:
+        """Return other sensors in the order of these individuals."""
+        if not isinstance(other, Trajectories):
+            raise SensorTypeError(
+                f"Sensors must come in a Trajectories, but they come in a "
+                f"{type(other).__name__}.\n\n"
+                "Hint: Trajectories.from_long and Trajectories.from_flat make one."
+            )
+        check_clocks(self, other)
+        if self.has_ids and other.has_ids:
+            return other.align(self.ids)
+        other._check_as_many(len(self))
+        return other
 
     @classmethod
     def from_long(  # noqa: PLR0913 - all but the first four are by name
@@ -206,10 +302,10 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             interpolation=interpolation, step=step, before=before, max_gap=max_gap
         )
         roles = {"id": id, "time": time, "sensors": columns}
-        table = open_source(source)
-        return cls(
-            **read_table(table, roles, ids=ids, filling=filling, unit=unit, origin=origin)
+        fields = read_samples(
+            open_source(source), roles, ids=ids, filling=filling, unit=unit, origin=origin
         )
+        return cls(**fields)
 
     @classmethod
     def from_flat(  # noqa: PLR0913 - all but the first four are by name
@@ -261,17 +357,10 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         filling = Filling(
             interpolation=interpolation, step=step, before=before, max_gap=max_gap
         )
-        return cls(
-            **read_arrays(
-                times,
-                offsets,
-                values,
-                names,
-                categories=categories,
-                ids=ids,
-                filling=filling,
-            )
+        fields = read_arrays(
+            times, offsets, values, names, categories=categories, ids=ids, filling=filling
         )
+        return cls(**fields)
 
     @classmethod
     def from_events(cls, events: RecurrentEvents) -> Self:
@@ -309,6 +398,77 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             id_name=events.id_name,
             time_unit=events.time_unit,
             origin=events.origin,
+        )
+
+    @classmethod
+    def scan_parquet(  # noqa: PLR0913 - all but the first are by name
+        cls,
+        path: Paths,
+        *,
+        id: str,
+        time: str,
+        columns: Sequence[str] | None = None,
+        ids: ArrayLike | None = None,
+        interpolation: Literal["last", "linear"] = "last",
+        step: float | None = None,
+        before: Literal["unknown", "first"] = "unknown",
+        max_gap: float | None = None,
+        unit: str | None = None,
+        origin: Any = None,
+        cache: str | PathLike[str] | None = None,
+        sort_memory: str = "1GB",
+    ) -> ScannedTrajectories:
+        """Point at Parquet files with more samples than fit into memory.
+
+        `BoostR.fit` takes the result as ``Z`` and goes through the files twice, a chunk at
+        a time. Files that are sorted by id are read as they stand; so are those that each
+        hold a range of ids, in any order. Others are sorted once, on disk.
+
+        Parameters
+        ----------
+        path : str, Path or sequence of them
+            A file, a folder, a pattern such as ``"samples/*.parquet"``, or several.
+        id, time, columns
+            As in `from_long`.
+        ids : array-like, optional
+            All individuals that there should be, for instance ``y.ids``: those without any
+            row are kept, with unknown sensors.
+        interpolation, step, before, max_gap, unit, origin
+            As in `from_long`; lines need a ``step``.
+        cache : str or Path, optional
+            Folder for sorted rows, to find them there the next time; by default they are
+            deleted with the object.
+        sort_memory : str, default="1GB"
+            Memory that sorting may take; it goes on on disk.
+
+        Returns
+        -------
+        ScannedTrajectories
+            Of which nothing is read yet.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 4, 1], [0, 2, 3], [[5, 6, 7]], ["torque"])
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "samples.parquet"
+        >>> Z.to_long(backend="pandas").to_parquet(file)
+        >>> Trajectories.scan_parquet(file, id="id", time="time").collect().values
+        array([[5., 6., 7.]])
+        """
+        filling = Filling(
+            interpolation=interpolation, step=step, before=before, max_gap=max_gap
+        )
+        return scan_sensors(
+            cls,
+            path,
+            {"id": id, "time": time, "sensors": columns},
+            ids=ids,
+            filling=filling,
+            unit=unit,
+            origin=origin,
+            cache=cache,
+            sort_memory=sort_memory,
         )
 
     @classmethod
@@ -366,9 +526,8 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             interpolation=interpolation, step=step, before=before, max_gap=max_gap
         )
         roles = {"id": None, "time": time, "sensors": columns}
-        table = open_source(source)
-        fields = read_table(
-            table, roles, ids=None, filling=filling, unit=unit, origin=EPOCH
+        fields = read_samples(
+            open_source(source), roles, ids=None, filling=filling, unit=unit, origin=EPOCH
         )
         ahead = fields["names"] if known_ahead else ()
         return SharedSensors(series=cls(**fields, known_ahead=ahead))
@@ -431,6 +590,549 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
             resolution=find_resolution(y),
         )
 
+    def begin_times(self) -> FloatArray:
+        """Return the time after which every piece holds.
+
+        Returns
+        -------
+        (n_samples,) float64 array
+            The times themselves; minus infinity for the first piece of every individual
+            if the first known values also hold before the first sample.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 6]], ["load"], before="first")
+        >>> Z.begin_times()
+        array([-inf,   2.])
+        """
+        if self.before == "unknown":
+            return self.times
+        begin = self.times.copy()
+        begin[self.offsets[:-1][np.diff(self.offsets) > 0]] = -np.inf
+        return begin
+
+    def read(self, times: ArrayLike) -> FloatArray:
+        """Return the values that act at some times.
+
+        Parameters
+        ----------
+        times : float, (m,) or (n, m) array-like
+            Times for all individuals, or one row of times for each.
+
+        Returns
+        -------
+        (n, m, n_sensors) float64 array
+            Values last sampled strictly before each time; NaN where unknown, codes for
+            categories.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 6]], ["load"])
+        >>> Z.read([1.0, 2.0, 9.0])[:, :, 0]
+        array([[nan,  5.,  6.]])
+        """
+        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if asked.ndim > 2 or (asked.ndim == 2 and asked.shape[0] != len(self)):
+            raise InvalidParameterError(
+                "`times` must be in one dimension, or one row per individual, but its "
+                f"shape is {asked.shape} for {len(self)} individuals."
+            )
+        rows = np.ascontiguousarray(np.broadcast_to(asked, (len(self), asked.shape[-1])))
+        out = np.empty((*rows.shape, len(self.names)))
+        read_values(self._pieces(), self.values, rows, out)
+        return out
+
+    def equals(self, other: object) -> bool:
+        """Return whether two containers hold the same sensors in the same order.
+
+        Parameters
+        ----------
+        other : object
+            Anything; only another container can be equal.
+
+        Returns
+        -------
+        bool
+            Whether ids, sensors, times, values, unit and origin all agree. The name of
+            the id column does not count.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"])
+        >>> Z.equals(Z[[0, 1]]), Z.equals(Z[[1, 0]])
+        (True, False)
+        """
+        if not isinstance(other, Trajectories):
+            return False
+        facts = ("names", "categories", "before", "time_unit", "origin")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in facts)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("ids", "offsets", "times")
+            )
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+    def select(self, names: str | Sequence[str]) -> Self:
+        """Keep some of the sensors.
+
+        Parameters
+        ----------
+        names : str or sequence of str
+            Names of the sensors, in the order wanted.
+
+        Returns
+        -------
+        Trajectories
+            The same samples of these sensors.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1], [0, 1], [[5], [6]], ["load", "torque"])
+        >>> Z.select(["torque"]).values
+        array([[6.]])
+        """
+        asked = [names] if isinstance(names, str) else names
+        chosen = [self._index(name) for name in asked]
+        return self._with(
+            values=self.values[chosen],
+            names=tuple(self.names[i] for i in chosen),
+            categories=tuple(self.categories[i] for i in chosen),
+        )
+
+    def align(self, ids: ArrayLike) -> Self:
+        """Return the individuals in the order of ids.
+
+        Parameters
+        ----------
+        ids : (m,) array-like
+            Ids in the order wanted, for instance ``y.ids``; an id may stand twice.
+
+        Returns
+        -------
+        Trajectories
+            One entry per id. Series without ids are left in their order, if there are
+            as many.
+
+        Raises
+        ------
+        InvalidSensorsError
+            If an id has no entry, or an entry is of none of the ids.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"], ids=[7, 3])
+        >>> Z.align([3, 7]).values
+        array([[6., 5.]])
+        """
+        wanted = as_ids(ids, InvalidParameterError)
+        if not self.has_ids:
+            self._check_as_many(wanted.size)
+            return self
+        index = match_ids(self.ids, wanted)
+        return self if index is None else self._take(index)
+
+    def encode(self, categories: Mapping[str, Sequence[Any]]) -> Self:
+        """Write categorical sensors in given lists of categories.
+
+        Parameters
+        ----------
+        categories : mapping of str to sequence
+            For some sensors the categories in the order of their codes, for instance
+            those of the training data.
+
+        Returns
+        -------
+        Trajectories
+            The same values under other codes. A category that is not in the list
+            becomes unknown; `count_unseen` tells how often.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame({"well": 1, "day": [0, 1], "mode": ["idle", "run"]})
+        >>> Z = Trajectories.from_long(df, "well", "day")
+        >>> Z.encode({"mode": ("run", "stop")}).values
+        array([[nan,  0.]])
+        """
+        return self._with(**recode(self._categorical(), self.values, categories))
+
+    def count_unseen(self, categories: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+        """Count the pieces whose category is not in given lists.
+
+        Parameters
+        ----------
+        categories : mapping of str to sequence
+            For some sensors the categories that are known.
+
+        Returns
+        -------
+        dict
+            By sensor, how many pieces `encode` would make unknown.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import Trajectories
+        >>> df = pd.DataFrame({"well": 1, "day": [0, 1], "mode": ["idle", "run"]})
+        >>> Z = Trajectories.from_long(df, "well", "day")
+        >>> Z.count_unseen({"mode": ("run", "stop")})
+        {'mode': 1}
+        """
+        return count_unseen(self._categorical(), self.values, categories)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return the individuals of several containers in one.
+
+        Parameters
+        ----------
+        parts : sequence of Trajectories
+            At least one; all with the same sensors, unit, origin and ``before``.
+
+        Returns
+        -------
+        Trajectories
+            All individuals, with the ids they had. Categories are united.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 1, 2], [[5, 6]], ["load"])
+        >>> Trajectories.concatenate([Z[1:], Z[:1]]).values
+        array([[6., 5.]])
+        """
+        return join_individuals(list(parts), cls)
+
+    @overload
+    def merge(self, other: Trajectories) -> Self: ...
+
+    @overload
+    def merge(self, other: SharedSensors) -> SharedSensors: ...
+
+    def merge(self, other: Trajectories | SharedSensors) -> Self | SharedSensors:
+        """Put the sensors of the same individuals from two sources side by side.
+
+        Parameters
+        ----------
+        other : Trajectories or SharedSensors
+            Other sensors. Those of individuals are put into the order of these ids, or
+            matched by position where one of the two has no ids.
+
+        Returns
+        -------
+        Trajectories or SharedSensors
+            All sensors, with pieces that begin at the samples of either; shared sensors
+            join them when they meet histories.
+
+        Raises
+        ------
+        InvalidSensorsError
+            If the individuals differ, or a sensor stands in both.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> load = Trajectories.from_flat([1, 3], [0, 2], [[5, 6]], ["load"])
+        >>> speed = Trajectories.from_flat([2], [0, 1], [[9]], ["speed"])
+        >>> load.merge(speed).values
+        array([[ 5.,  5.,  6.],
+               [nan,  9.,  9.]])
+        """
+        if isinstance(other, SharedSensors):
+            return other._with_own(self)
+        return merge_sensors(self, self._matched(other))
+
+    def assign(self, **sensors: Any) -> Self:
+        """Change sensors, or add some that follow from others.
+
+        Parameters
+        ----------
+        **sensors : callable, number or array
+            By name. For a sensor that is there: a function of the array of its known
+            values, or one value for all of these. For a new one: a function of a dict
+            with the arrays of all sensors, or one value for all pieces. In both cases
+            also an array with the values of all pieces. A sensor of categories takes one
+            of them.
+
+        Returns
+        -------
+        Trajectories
+            The same pieces with other values; what was unknown stays unknown.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 10]], ["torque"])
+        >>> Z.assign(torque=lambda v: 0.8 * v, speed=3.0).values
+        array([[4., 8.],
+               [3., 3.]])
+        """
+        return self._with(**assign_sensors(self, sensors))
+
+    def followed_by(self, future: Trajectories, at: ArrayLike | None = None) -> Self:
+        """Continue the sensors with those of a future.
+
+        Parameters
+        ----------
+        future : Trajectories
+            What the sensors will show; all of these sensors or some of them. It is put
+            into the order of these ids.
+        at : float or (n,) array-like, optional
+            Until when the own sensors hold, by default the last sample of each individual.
+
+        Returns
+        -------
+        Trajectories
+            The own sensors up to ``at``; then, from the first known value on, those of the
+            future, beginning with what holds there at ``at``. Until then, and where the
+            future lacks the sensor, the last own value goes on.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([1, 2], [0, 2], [[5, 6]], ["load"])
+        >>> future = Trajectories.from_flat([0, 4], [0, 2], [[1, 2]], ["load"])
+        >>> Z.followed_by(future, at=3.0).read([3.0, 4.0, 5.0])[:, :, 0]
+        array([[6., 1., 2.]])
+        """
+        return continue_sensors(self, self._matched(future), at)
+
+    def lag(
+        self, sensor: str | Sequence[str], by: float, *, name: str | None = None
+    ) -> Self:
+        """Add lagged values of sensors.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors to look at, of numbers or categories.
+        by : float
+            How long ago.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque lag 5".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 4], [0, 2], [[1, 2]], ["torque"])
+        >>> Z.lag("torque", 5.0).select("torque lag 5").read([5.0, 6.0, 9.0, 10.0]).ravel()
+        array([nan,  1.,  1.,  2.])
+        """
+        return past.add_lag(self, sensor, by, name)
+
+    def running_mean(
+        self,
+        sensor: str | Sequence[str],
+        window: float,
+        step: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the moving average of sensors, weighted by time.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        window : float
+            How far back the mean reaches; only the known part of it counts. Where
+            nothing in it was known, the present value stands.
+        step : float, optional
+            The longest piece while the mean changes, by default a 20th of the window.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque mean 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 10], [0, 2], [[1, 2]], ["torque"])
+        >>> Z = Z.running_mean("torque", 4.0, step=1.0)
+        >>> Z.read([9.0, 10.5, 11.5, 12.5, 13.5, 14.5])[0, :, 1]
+        array([1.  , 1.  , 1.25, 1.5 , 1.75, 2.  ])
+        """
+        return past.add_running_mean(self, sensor, window, step, name)
+
+    def fading_sum(
+        self,
+        sensor: str | Sequence[str],
+        half_life: float,
+        step: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the integral of sensors over the past, with exponential decay.
+
+        At time ``t`` it is the integral of ``z(u) * 2**(-(t - u) / half_life)`` over all
+        ``u < t``; unknown values count as zero.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        half_life : float
+            Time after which the past counts half.
+        step : float, optional
+            The longest piece, by default a 20th of the half-life. Pieces end ten
+            half-lives after a sample, when the sum has settled to a thousandth.
+        name : str, optional
+            Name of the new sensor, by default for instance "torque fading 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 1], [0, 2], [[1, 0]], ["torque"])
+        >>> Z = Z.fading_sum("torque", half_life=2.0, step=1.0)
+        >>> Z.read([1.5, 3.5])[0, :, 1].round(3)
+        array([0.845, 0.423])
+        """
+        return past.add_fading_sum(self, sensor, half_life, step, name)
+
+    def running_max(
+        self,
+        sensor: str | Sequence[str],
+        window: float | None = None,
+        *,
+        name: str | None = None,
+    ) -> Self:
+        """Add the largest known value of sensors so far, the present one included.
+
+        Parameters
+        ----------
+        sensor : str or sequence of str
+            Sensors of numbers.
+        window : float, optional
+            How far back the maximum reaches, by default over all of the past.
+        name : str, optional
+            Name of the new sensor, by default "torque max" or for instance
+            "torque max 7".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor for each.
+
+        Examples
+        --------
+        >>> from boostr.data import Trajectories
+        >>> Z = Trajectories.from_flat([0, 1], [0, 2], [[3, 2]], ["torque"])
+        >>> Z = Z.running_max("torque", window=4.0)
+        >>> Z.read([0.5, 5.0, 5.5])[0, :, 1]
+        array([3., 3., 2.])
+        """
+        return past.add_running_max(self, sensor, window, name)
+
+    def time_since_event(
+        self,
+        events: Any,
+        step: float | None = None,
+        *,
+        until: ArrayLike | None = None,
+        name: str = "time since event",
+    ) -> Self:
+        """Add the time since the individual's last event.
+
+        Before its first event it is the time since entry, and before entry unknown. An
+        event at ``t`` counts after ``t``.
+
+        Parameters
+        ----------
+        events : RecurrentEvents
+            Histories of the same individuals, matched by id.
+        step : float, optional
+            The longest piece, by default a 200th of the longest follow-up.
+        until : float or (n,) array-like, optional
+            When the time stops growing, by default at the end of follow-up of every
+            individual; a forecast needs a later time.
+        name : str, default="time since event"
+            Name of the new sensor.
+
+        Returns
+        -------
+        Trajectories
+            One further sensor.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0]], end=[10.0])
+        >>> Z = Trajectories.from_events(y).time_since_event(y, step=1.0)
+        >>> Z.read([0.0, 1.0, 3.0, 4.5, 10.0]).ravel()
+        array([nan,  0.,  2.,  1.,  6.])
+        """
+        own = self._match_events(events)
+        return past.add_time_since_event(self, own, step, until, name)
+
+    def events_in_window(
+        self, events: Any, window: float, *, name: str | None = None
+    ) -> Self:
+        """Add the number of the individual's events within a moving window.
+
+        An event at ``t`` counts on ``(t, t + window]``; before entry the number is
+        unknown.
+
+        Parameters
+        ----------
+        events : RecurrentEvents
+            Histories of the same individuals, matched by id.
+        window : float
+            How long an event counts.
+        name : str, optional
+            Name of the new sensor, by default for instance "events in last 30".
+
+        Returns
+        -------
+        Trajectories
+            One further sensor.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents, Trajectories
+        >>> y = RecurrentEvents.from_lists([[3.0, 4.0]], end=[10.0])
+        >>> Z = Trajectories.from_events(y).events_in_window(y, 2.0)
+        >>> Z.read([3.0, 3.5, 5.0, 5.5, 6.5]).ravel()
+        array([0., 1., 2., 1., 0.])
+        """
+        own = self._match_events(events)
+        return past.add_recent_events(self, own, window, name)
+
+    def _match_events(self, events: Any) -> RecurrentEvents:
+        """Return the histories in the order of the individuals of the sensors."""
+        if not isinstance(events, RecurrentEvents):
+            raise SensorTypeError(
+                f"`events` must be a RecurrentEvents, but it is a "
+                f"{type(events).__name__}.\n\n"
+                "Hint: pass the y to which the sensors belong."
+            )
+        check_clocks(self, events)
+        if self.has_ids and events.has_ids:
+            index = match_ids(events.ids, self.ids)
+            return events if index is None else events[index]
+        self._check_as_many(len(events))
+        return events
+
     def to_time_scale(self, y: RecurrentEvents, other: RecurrentEvents) -> Self:
         """Count time as the same histories do in another time scale.
 
@@ -484,4 +1186,35 @@ class Trajectories(TrajectoryScans, MemoryTransforms):
         1   0   4.0     6.0
         2   1   1.0     7.0
         """
-        return write_samples(self, backend)
+        return _write_samples(self, backend)
+
+
+def _write_samples(sensors: Trajectories, backend: str | None) -> Any:
+    """Return a table with one row per piece."""
+    time_name = "time" if "time" not in sensors.names else "sample time"
+    taken = {time_name, *sensors.names}
+    wanted = (sensors.id_name or "id", "id", "id of series")
+    id_name = next(name for name in wanted if name not in taken)
+    ids = sensors.ids[owners_of(sensors.offsets)]
+    # Lists let both libraries find the type of ids that NumPy calls objects.
+    columns: dict[str, Any] = {id_name: ids.tolist() if ids.dtype.kind == "O" else ids}
+    columns[time_name] = _times(sensors)
+    for name, row, categories in zip(
+        sensors.names, sensors.values, sensors.categories, strict=True
+    ):
+        columns[name] = row if categories is None else _texts(row, categories)
+    return make_table(columns, backend)
+
+
+def _times(sensors: Trajectories) -> AnyArray:
+    """Return times as dates if the sensors have an origin, else as numbers."""
+    if sensors.origin is None or sensors.time_unit is None:
+        return sensors.times
+    return to_stamps(sensors.times, sensors.origin, sensors.time_unit)
+
+
+def _texts(codes: AnyArray, categories: tuple[Any, ...]) -> list[Any]:
+    """Return codes as categories, unknown ones as None."""
+    known = [*categories, None]
+    places = np.where(np.isnan(codes), len(categories), codes).astype(np.int64)
+    return [known[place] for place in places.tolist()]
