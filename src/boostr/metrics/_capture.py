@@ -140,7 +140,7 @@ def capture_curve(
     See Also
     --------
     event_concordance : Says the same as the area, at each moment.
-    capture_scorer : The area as a scorer.
+    scorer : Makes a scorer from the area.
 
     Notes
     -----

@@ -86,7 +86,7 @@ def recurrent_concordance(
     --------
     event_concordance : Compares at every event, and is as quick with late entry and gaps.
     paper_concordance : The definition of the Boost-R paper.
-    concordance_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----
