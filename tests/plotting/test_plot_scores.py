@@ -52,9 +52,9 @@ def test_kept_numbers_of_trees_are_marked():
     ]
     ax = plot_validation(runs)
     assert legend_of(ax) == [
-        "8 leaves: weight 0.70",
-        "4 leaves: weight 0.30",
-        "weight 0 (1 more)",
+        "8 leaves: weight 70%",
+        "4 leaves: weight 30%",
+        "weight 0% (1 more)",
     ]
     dots = [line for line in ax.lines if line.get_marker() == "o"]
     places = [(float(dot.get_xdata()[0]), float(dot.get_ydata()[0])) for dot in dots]

@@ -114,7 +114,7 @@ def test_time_is_labelled_with_its_unit(paths):
 def test_an_individual_without_samples_has_an_empty_panel(paths):
     nobody = Trajectories.from_flat([1.0], [0, 1, 1], [[5.0]], ["torque"])
     ax = plot_sensor_path(nobody, 1)
-    assert np.isnan(ax.lines[0].get_ydata()).all()
+    assert not ax.lines
     assert ax.get_xlim() == (0.0, 1.0)
 
 

@@ -1,8 +1,9 @@
-"""Checks of parameters: counts, numbers, threads, times and windows."""
+"""Checks of parameters: choices, counts, numbers, threads, times and windows."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,7 +14,14 @@ from boostr._checks.numbers import as_times, check_window_order, first_few, spre
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_count", "check_number", "check_times", "check_windows", "count_threads"]
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_number",
+    "check_times",
+    "check_windows",
+    "count_threads",
+]
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
@@ -43,6 +51,14 @@ def check_count(value: Any, name: str, least: int = 1) -> None:
         raise InvalidParameterError(
             f"`{name}` must be a whole number of at least {least}, but it is {value!r}."
         )
+
+
+def check_choice(value: Any, choices: Sequence[str | None], name: str) -> None:
+    """Refuse all but some words."""
+    if value not in choices:
+        *others, last = map(repr, choices)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidParameterError(f"`{name}` must be {listed}, but it is {value!r}.")
 
 
 def check_number(value: Any, name: str, low: float, high: float = np.inf) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError
-from boostr.metrics._checks import check_choice, check_values
+from boostr.metrics._checks import check_values
 from boostr.metrics._observation import count_events
 
 __all__ = ["CaptureCurve", "capture_curve"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,7 +10,6 @@ from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
-    "check_choice",
     "check_curves",
     "check_grid",
     "check_horizon",
@@ -138,10 +135,3 @@ def check_window(
             "Hint: events are counted in (start, stop]."
         )
     return borders[0], borders[1]
-
-
-def check_choice(value: object, choices: Sequence[str | None], name: str) -> None:
-    """Refuse a value that is not among the choices."""
-    if value not in choices:
-        listed = " or ".join(repr(choice) for choice in choices)
-        raise InvalidParameterError(f"`{name}` must be {listed}, but it is {value!r}.")

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_ids_match, check_weights
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import Panel, RecurrentEvents, check_target
 from boostr.data.events.fingerprint import check_histories, warn_if_trained_on
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 from boostr.metrics._calibration import calibration_slope
 from boostr.metrics._capture import capture_curve
-from boostr.metrics._checks import check_choice, check_grid, check_horizon, check_window
+from boostr.metrics._checks import check_grid, check_horizon, check_window
 from boostr.metrics._concordance import (
     event_concordance,
     paper_concordance,

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights, first_few
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import (
-    check_choice,
     check_positive,
     check_values,
     check_window,
