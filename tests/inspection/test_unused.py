@@ -8,8 +8,7 @@ import pytest
 from boostr import BoostR
 from boostr.exceptions import UnusedInputWarning
 from boostr.inspection import partial_dependence, sensor_effect
-from boostr.inspection._importance import _leave_out
-from boostr.inspection.model import find_sensor, unused_features, unused_sensors
+from boostr.inspection.model import read_model, unused_features, unused_sensors
 from boostr.simulate import dataset_a, wells
 
 
@@ -24,7 +23,8 @@ def model(fleet):
     settings = {"n_estimators": 3, "validation": None, "sensor_penalty": "ridge"}
     whole = BoostR(**settings, random_state=0).fit(fleet.X, fleet.y, fleet.Z)
     assert unused_sensors(whole) == ()
-    return _leave_out(whole, find_sensor(whole, "sensor3").terms)
+    parts = read_model(whole)
+    return parts.without(parts.find_sensor("sensor3").terms).estimator
 
 
 def plan(fleet, name, value):
