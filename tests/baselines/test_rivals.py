@@ -34,7 +34,7 @@ from boostr.exceptions import (
     MissingDependencyError,
     TargetTypeError,
 )
-from boostr.metrics import concordance_scorer, log_likelihood_scorer, recurrent_concordance
+from boostr.metrics import recurrent_concordance, scorer
 from boostr.simulate import dataset_a
 
 PACKAGES = {
@@ -142,7 +142,9 @@ def test_cross_validation_gives_finite_scores(rival, fleet):
 
 @every_rival
 def test_ranks_of_new_individuals_can_be_scored(rival, fleet):
-    scores = cross_val_score(rival, fleet.X, fleet.y, cv=3, scoring=concordance_scorer())
+    scores = cross_val_score(
+        rival, fleet.X, fleet.y, cv=3, scoring=scorer("recurrent_concordance")
+    )
     assert np.all((scores >= 0.5) if type(rival) is McfRegressor else (scores > 0.6))
 
 
@@ -183,7 +185,7 @@ def test_rates_add_up_to_the_curve(rival, fleet):
 @smooth_rival
 def test_log_likelihood_of_smooth_curves_is_finite(rival, fleet):
     model = clone(rival).fit(fleet.X, fleet.y)
-    assert np.isfinite(log_likelihood_scorer()(model, fleet.X, fleet.y))
+    assert np.isfinite(scorer("point_process_log_likelihood")(model, fleet.X, fleet.y))
 
 
 @every_rival

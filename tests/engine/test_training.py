@@ -142,7 +142,7 @@ def test_refitting_grows_one_model_a_run_on_everybody(problem):
 
 def test_shapes_are_tried_on_the_proportional_term_first(problem):
     trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), PROPORTIONAL)
-    narrow = [run for run in trained.runs if "all terms" not in run.label]
+    narrow = [run for run in trained.runs if "own curve shapes" not in run.label]
     assert len(narrow) == 2
     assert all(np.all(run.out_of_fold[:, OTHERS] == 0.0) for run in narrow)
 
@@ -150,7 +150,9 @@ def test_shapes_are_tried_on_the_proportional_term_first(problem):
 def test_the_best_shape_is_tried_with_all_terms(problem):
     trained = train(problem.task(), SMALL, Validation("cv", n_folds=4), PROPORTIONAL)
     best = min(trained.runs[:2], key=lambda run: run.curve.min())
-    assert trained.runs[2].label == f"{best.label}, all terms"
+    assert trained.runs[2].label == best.label.replace(
+        "common curve shape", "own curve shapes"
+    )
     assert np.any(trained.runs[2].out_of_fold[:, OTHERS] != 0.0)
 
 
@@ -164,7 +166,7 @@ def test_refitting_a_run_of_the_proportional_term_uses_that_term_alone(problem):
     others = [
         tree.nodes.value[:, OTHERS]
         for run, member in refits
-        if "all terms" not in run.label
+        if "own curve shapes" not in run.label
         for tree in member.trees
     ]
     assert np.abs(np.concatenate(others)).max() == 0.0
@@ -254,7 +256,7 @@ def test_shapes_are_tried_again_on_the_features_that_every_fold_finds_useful(
     monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
     own = [[0], [1], [0, 1], [2]]
     runs = train_on(problem, monkeypatch, own).runs
-    assert ["screened" in run.label for run in runs] == [False, False, True, True]
+    assert ["useful features" in run.label for run in runs] == [False, False, True, True]
     for run in runs[2:]:
         assert all(
             features_of(trees) <= set(one)
@@ -329,6 +331,6 @@ def test_the_judge_decides_about_terms_of_the_trained_model(problem, prefers_all
     assert np.any(trained.out_of_fold[:, :2] != 0.0) == prefers_all
     values = [tree.nodes.value for member in trained.members for tree in member.trees]
     assert np.any(np.concatenate(values)[:, :2] != 0.0) == prefers_all
-    is_wide = np.array(["all terms" in run.label for run in trained.runs])
+    is_wide = np.array(["own curve shapes" in run.label for run in trained.runs])
     assert np.any(trained.weights[is_wide] > 0.0) == prefers_all
     assert_allclose(trained.weights.sum(), 1.0)

@@ -20,7 +20,7 @@ from boostr.exceptions import (
     SensorRangeWarning,
 )
 from boostr.inspection import explain, permutation_importance
-from boostr.metrics import log_likelihood_scorer, poisson_deviance_scorer
+from boostr.metrics import scorer
 
 N, END = 60, 10.0
 SETTINGS = {"n_estimators": 6, "max_leaf_nodes": 4, "n_folds": 3, "random_state": 0}
@@ -336,8 +336,8 @@ def test_scikit_learn_and_scorers_carry_exposures(fleet):
     deviance = 2.0 * np.mean(
         np.where(n > 0, n * np.log(np.maximum(n, 1) / expected), 0.0) - n + expected
     )
-    assert_allclose(-poisson_deviance_scorer()(fitted, X, exposed), deviance)
-    assert np.isfinite(log_likelihood_scorer()(fitted, X, exposed))
+    assert_allclose(-scorer("poisson_deviance")(fitted, X, exposed), deviance)
+    assert np.isfinite(scorer("point_process_log_likelihood")(fitted, X, exposed))
 
 
 def test_permutation_importance_measures_the_loss_of_exposed_time(fleet, by_length):

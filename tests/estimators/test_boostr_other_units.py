@@ -37,9 +37,9 @@ def read(rows, **options):
 
 X = np.arange(40.0)[:, None]
 SCORERS = [
-    metrics.concordance_scorer(horizon=50.0),
-    metrics.poisson_deviance_scorer(),
-    metrics.log_likelihood_scorer(),
+    metrics.scorer("recurrent_concordance", horizon=50.0),
+    metrics.scorer("poisson_deviance"),
+    metrics.scorer("point_process_log_likelihood"),
 ]
 ASKERS = {
     "score": lambda model, y: model.score(X, y),
@@ -83,7 +83,7 @@ def test_histories_that_mean_something_else_are_refused(model, rows, ask, other,
 )
 @pytest.mark.parametrize(("other", "message"), OTHERS.values(), ids=OTHERS)
 def test_scorers_look_into_what_holds_the_model(rows, wrap, other, message):
-    fitted, scorer = wrap().fit(X, read(rows)), metrics.poisson_deviance_scorer()
+    fitted, scorer = wrap().fit(X, read(rows)), metrics.scorer("poisson_deviance")
     scorer(fitted, X, read(rows))
     for ask in (scorer, lambda model, X, y: model.score(X, y)):
         with pytest.raises(InvalidEventsError, match=message):

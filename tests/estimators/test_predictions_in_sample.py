@@ -14,7 +14,7 @@ from boostr import BoostR, BoostRSearch, RecurrentEvents
 from boostr.exceptions import InSampleWarning
 from boostr.inspection import permutation_importance
 from boostr.io import from_bytes, to_bytes
-from boostr.metrics import capture_scorer, concordance_scorer
+from boostr.metrics import scorer
 from boostr.simulate import dataset_a
 
 SETTINGS = {"n_estimators": 3, "validation": None, "random_state": 0}
@@ -50,7 +50,7 @@ def strict():
 
 EVALUATIONS = {
     "score": lambda model, X, y: model.score(X, y),
-    "scorer": capture_scorer(),
+    "scorer": scorer("capture_curve"),
     "importance": lambda model, X, y: permutation_importance(model, X, y, n_repeats=1),
 }
 
@@ -87,7 +87,7 @@ def test_tools_that_hold_individuals_out_are_silent(model, data):
     X, y = data
     plain = BoostR(**SETTINGS)
     cross_val_score(plain, X, y, cv=4)
-    cross_val_score(plain, X, y, cv=4, scoring=concordance_scorer())
+    cross_val_score(plain, X, y, cv=4, scoring=scorer("recurrent_concordance"))
     BoostRSearch(plain, {"gamma2": (0.5, 2.0)}, n_points=2, splits=2).fit(X, y)
     boostr.backtest(plain, X, y, as_of=[60.0], horizon=20.0)
     model.forecast(X, y, horizon=20.0)
@@ -97,7 +97,7 @@ def test_pipelines_are_looked_into(data):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), BoostR(**SETTINGS)).fit(X, y)
     with pytest.warns(InSampleWarning):
-        capture_scorer()(pipeline, X, y)
+        scorer("capture_curve")(pipeline, X, y)
 
 
 def test_weights_of_zero_are_not_trained_on(fleet, strict):

@@ -49,7 +49,7 @@ def test_what_is_not_there_is_refused(plain, machines, params):
 def test_individuals_and_sensors_must_fit(plain, machines, pumps):
     with pytest.raises(InvalidParameterError, match="same individuals"):
         individual_convergence(plain, machines.X[:5], machines.y)
-    with pytest.raises(InvalidParameterError, match="`Z` is missing"):
+    with pytest.raises(InvalidSensorsError, match="`Z` is missing"):
         individual_convergence(pumps.model, pumps.X, pumps.y)
     with pytest.raises(InvalidSensorsError, match="without"):
         individual_convergence(plain, machines.X[:60], machines.y[:60], Z=pumps.Z)

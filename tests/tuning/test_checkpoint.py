@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from boostr import BoostR, BoostRSearch, simulate
 from boostr.exceptions import InvalidParameterError
-from boostr.metrics import concordance_scorer
+from boostr.metrics import scorer
 from boostr.tuning import _search as search_module
 from boostr.tuning._checkpoint import digest
 
@@ -93,7 +93,7 @@ def test_threads_and_words_do_not_matter(fleet, search):
         ({"n_points": 4}, "space"),
         ({"random_state": 1}, "random_state"),
         ({"splits": 3}, "splits"),
-        ({"scoring": concordance_scorer()}, "scoring"),
+        ({"scoring": scorer("recurrent_concordance")}, "scoring"),
         ({"estimator__n_estimators": 5}, "estimator"),
     ],
 )
@@ -133,8 +133,10 @@ def test_a_checkpoint_needs_a_seed(fleet, search):
 
 
 def test_digests_do_not_depend_on_where_things_lie():
-    assert digest(concordance_scorer(9.0)) == digest(concordance_scorer(9.0))
-    assert digest(concordance_scorer(9.0)) != digest(concordance_scorer(8.0))
+    early, late, again = (
+        digest(scorer("recurrent_concordance", horizon=end)) for end in (8.0, 9.0, 9.0)
+    )
+    assert late == again != early
     assert digest({"a": 1, "b": [None]}) == digest({"b": [None], "a": 1})
     names = [np.array(["a", None], dtype=object) for _ in range(2)]
     assert digest(names[0]) == digest(names[1])

@@ -3,7 +3,7 @@ import pytest
 
 from boostr import BoostR
 from boostr.data import Trajectories
-from boostr.metrics import poisson_deviance_scorer
+from boostr.metrics import scorer
 from boostr.simulate import dataset_a
 from boostr.tuning import BoostRSearch, as_of_split
 
@@ -20,7 +20,7 @@ def test_a_search_fits_and_scores_with_exposures(pipes):
     search = BoostRSearch(
         BoostR(n_estimators=3, validation=None, random_state=0),
         {"gamma2": [0.5, 50.0]},
-        scoring=poisson_deviance_scorer(),
+        scoring=scorer("poisson_deviance"),
         random_state=0,
     ).fit(X, y)
     assert search.best_estimator_.has_exposure_

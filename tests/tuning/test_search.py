@@ -10,7 +10,7 @@ from sklearn.model_selection import ShuffleSplit
 from boostr import BoostR, BoostRSearch, Panel, RecurrentEvents, simulate
 from boostr.basis import PowerBasis
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
-from boostr.metrics import concordance_scorer, log_likelihood_scorer
+from boostr.metrics import scorer
 from boostr.tuning import AsOfSplit, as_of_split
 from boostr.tuning import _search as search_module
 
@@ -120,12 +120,12 @@ class TestSharedStatistics:
             {"leaf": ["power", LINE], "gamma2": (0.1, 9.0), "gamma1": (0.0, 50.0)},
             n_points=6,
             splits=[(train, test)],
-            scoring=log_likelihood_scorer(),
+            scoring=scorer("point_process_log_likelihood"),
             random_state=1,
         ).fit(X, y)
         for result in search.results_:
             model = clone(base).set_params(**result["params"]).fit(X[train], y[train])
-            own = log_likelihood_scorer()(model, X[test], y[test])
+            own = scorer("point_process_log_likelihood")(model, X[test], y[test])
             assert_allclose(result["scores"][0], own, rtol=1e-9)
 
     def test_validation_happens_inside_the_training_part(self, fleet):
@@ -279,7 +279,7 @@ class TestInput:
         assert_allclose(search.results_[0]["scores"], [own], rtol=1e-9)
 
     def test_the_first_of_several_scorers_decides(self, fleet):
-        scoring = {"c_index": concordance_scorer(), "likelihood": None}
+        scoring = {"c_index": scorer("recurrent_concordance"), "likelihood": None}
         search = BoostRSearch(
             SMALL,
             SPACE,

@@ -92,7 +92,10 @@ SENSOR_SHAPES = (
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
 _SCREENING_SHAPE = SHAPES[1]
-_SCREENED = ", screened features"  # ending of a run's name
+# Endings of a run's label.
+_SCREENED = ", useful features only"
+_COMMON = ", common curve shape"  # one term: curves are proportional
+_OWN = ", own curve shapes"  # all terms
 _N_DRAWN = 3  # thresholds drawn where a shape with all of them is asked to draw
 
 
@@ -264,7 +267,7 @@ def _validate_shapes(
     labels = [_name(shape) + ending for shape in shapes]
     narrow = task if term is None else task.restrict(term)
     runs = [
-        validate(narrow, growth, folds, label)
+        validate(narrow, growth, folds, label + ("" if term is None else _COMMON))
         for growth, label in zip(growths, labels, strict=True)
     ]
     if term is None:
@@ -272,11 +275,11 @@ def _validate_shapes(
     losses = [float(run.curve.min()) for run in runs]
     best = int(np.argmin(losses))
     runs = [run.widen(term, task.training_set) for run in runs]
-    wide = validate(task, growths[best], folds, f"{labels[best]}, all terms")
+    wide = validate(task, growths[best], folds, labels[best] + _OWN)
     runs.append(wide)
     if wide.curve.min() < losses[best]:
         runs += [
-            validate(task, growths[index], folds, f"{labels[index]}, all terms")
+            validate(task, growths[index], folds, labels[index] + _OWN)
             for index in range(len(growths))
             if index != best
         ]
@@ -360,5 +363,5 @@ def refit(task: Task, run: ValidatedRun, weight: float) -> Member:
 
 
 def _name(shape: Shape) -> str:
-    kind = "best" if shape.n_candidates == 0 else "random"
-    return f"{shape.max_leaves} leaves, {kind} thresholds"
+    ending = "" if shape.n_candidates == 0 else ", random thresholds"
+    return f"{shape.max_leaves} leaves{ending}"

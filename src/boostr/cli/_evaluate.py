@@ -21,7 +21,7 @@ from boostr.estimators import BoostR
 from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance
-from boostr.metrics.scorer import predict_by, predict_observed
+from boostr.metrics.predictions import predict_by, predict_observed
 from boostr.tuning import as_of_split
 
 __all__ = ["EXAMPLE", "evaluate"]

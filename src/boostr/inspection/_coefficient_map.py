@@ -10,25 +10,8 @@ import numpy as np
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import FittedSensorBasis
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._partial_dependence import (
-    Quantity,
-    evaluate_pairs,
-    make_grid,
-    name_values,
-    typical_values,
-)
-from boostr.inspection._sensor_effect import check_n_grid
-from boostr.inspection.model import (
-    FittedModel,
-    check_model,
-    find_code,
-    find_feature,
-    find_sensor,
-    mean_speed,
-    observed_span,
-    read_features,
-    time_unit,
-)
+from boostr.inspection._partial_dependence import Quantity, make_plane
+from boostr.inspection.model import FittedModel, find_code, read_model
 
 __all__ = ["CoefficientMap", "coefficient_map"]
 
@@ -158,34 +141,23 @@ def coefficient_map(
     array([[ 1.,  5.],
            [ 5., 10.]])
     """
-    fitted = check_model(model)
-    columns = find_feature(fitted, feature_x), find_feature(fitted, feature_y)
+    fitted = read_model(model)
     kind, quantity = _choose_quantity(fitted, sensor, at)
-    rows = None if X is None else read_features(fitted, X)
-    if average and rows is None:
-        raise InvalidParameterError(
-            "An average needs individuals, but `X` is missing.\n\n"
-            "Hint: coefficient_map(…, X=X, average=True)."
-        )
-    grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
-    others = rows if average and rows is not None else typical_values(fitted, rows)[None]
+    plane = make_plane(fitted, (feature_x, feature_y), X, average, n_grid)
     return CoefficientMap(
-        feature_x=fitted.encoder_.names[columns[0]],
-        feature_y=fitted.encoder_.names[columns[1]],
-        x_grid=name_values(fitted, columns[0], grids[0]),
-        y_grid=name_values(fitted, columns[1], grids[1]),
-        values=evaluate_pairs(fitted, others, columns, grids, quantity),
+        **plane.describe(fitted),
+        values=plane.evaluate(fitted, quantity),
         kind=kind,
-        sensor=None if sensor is None else find_sensor(fitted, sensor).sensor.name,
+        sensor=None if sensor is None else fitted.find_sensor(sensor).sensor.name,
         at=at,
-        horizon=fitted.horizon_,
-        time_unit=time_unit(fitted),
+        horizon=fitted.horizon,
+        time_unit=fitted.time_unit,
     )
 
 
 def _choose_quantity(model: FittedModel, sensor: Any, at: Any) -> tuple[Kind, Quantity]:
     """Return the function of coefficients to be mapped, and its name."""
-    basis = model.ensemble_.basis
+    basis = model.basis
     if sensor is not None:
         return _choose_sensor_quantity(model, sensor, at)
     if at is not None:
@@ -193,12 +165,11 @@ def _choose_quantity(model: FittedModel, sensor: Any, at: Any) -> tuple[Kind, Qu
             f"`at` must be the value of a sensor, but no sensor is named for {at!r}.\n\n"
             'Hint: coefficient_map(…, sensor="torque", at=5.0).'
         )
-    begin, end = observed_span(model)
-    times = model.clock_.read(np.array([begin, end]))
+    begin, end = model.observed_span()
+    times = model.clock.read(np.array([begin, end]))
     if not isinstance(basis, FittedSensorBasis):
-        return "expected", lambda theta: model.ensemble_.curves(
-            theta, monotone=model.monotone
-        ).values(times[1:])[:, 0]
+        moment = np.array([end])
+        return "expected", lambda theta: model.expected(theta, moment)[:, 0]
     if basis.baseline is None:
         raise InvalidParameterError(
             "The model must have a baseline to map, but it was fitted with "
@@ -212,9 +183,9 @@ def _choose_quantity(model: FittedModel, sensor: Any, at: Any) -> tuple[Kind, Qu
 def _choose_sensor_quantity(
     model: FittedModel, sensor: Any, at: Any
 ) -> tuple[Kind, Quantity]:
-    found = find_sensor(model, sensor)
-    speed = mean_speed(model)
-    basis = model.ensemble_.basis
+    found = model.find_sensor(sensor)
+    speed = model.mean_speed()
+    basis = model.basis
     assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has the sensor
     if at is None:
         return "norm", lambda theta: speed * np.linalg.norm(theta[:, found.terms], axis=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numba
@@ -11,18 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._typing import FloatArray, OffsetArray
-from boostr.data import RecurrentEvents, Trajectories, check_target
-from boostr.data.events.fingerprint import check_histories
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection.model import (
-    FittedModel,
-    check_grid,
-    check_model,
-    read_features,
-    sensor_basis,
-    split_sensors,
-    time_unit,
-)
+from boostr.inspection.model import FittedModel, check_position, read_model, sort_times
 
 __all__ = ["IndividualConvergence", "individual_convergence"]
 
@@ -131,57 +121,23 @@ def individual_convergence(
     >>> result.n_trees
     array([ 1,  2,  5, 10])
     """
-    fitted = check_model(model)
-    events = check_target(y)
-    check_histories(fitted, events)
-    place = _check_position(i, len(events))
-    if Z is not None and Z.has_ids and events.has_ids:
-        Z = Z.align(events.ids)
-    table, given = split_sensors(X, Z)
-    features = read_features(fitted, table)
-    if len(features) != len(events):
-        raise InvalidParameterError(
-            f"`X` and `y` must be of the same individuals, but `X` has {len(features)} and "
-            f"`y` has {len(events)}."
-        )
-    sensors = _read_sensors(fitted, given, place)
-    stages = _choose_stages(n_trees, fitted.ensemble_.n_rounds)
+    fitted = read_model(model)
+    features, events, sensors = fitted.read_individuals(X, y, Z, "individual_convergence")
+    place = check_position(i, len(events), "i", "individuals")
+    own = None if sensors is None else sensors[place]
+    stages = _choose_stages(n_trees, fitted.ensemble.n_rounds)
     history = events[place]
-    grid = check_grid(times, np.linspace(0.0, float(history.end[0]), _N_TIMES))
+    grid = sort_times(times, np.linspace(0.0, float(history.end[0]), _N_TIMES))
     return IndividualConvergence(
         n_trees=stages,
         times=grid,
-        curves=_add_up(fitted, features[place : place + 1], sensors, stages, grid),
+        curves=_add_up(fitted, features[place : place + 1], own, stages, grid),
         history=history,
-        sensors=sensors,
+        sensors=own,
         has_id=bool(events.has_ids),
         position=place,
-        time_unit=history.time_unit or time_unit(fitted),
+        time_unit=history.time_unit or fitted.time_unit,
     )
-
-
-def _check_position(i: Any, n: int) -> int:
-    is_whole = isinstance(i, Integral) and not isinstance(i, bool)
-    if is_whole and -n <= int(i) < n:
-        return int(i) % n
-    raise InvalidParameterError(
-        f"`i` must be a position among {n} individuals, but it is {i!r}."
-    )
-
-
-def _read_sensors(
-    model: FittedModel, given: Trajectories | None, place: int
-) -> Trajectories | None:
-    if model.sensor_layout_ is None:
-        if given is not None:
-            sensor_basis(model)  # says that the model has no sensors
-        return None
-    if given is None:
-        raise InvalidParameterError(
-            "The model was fitted with sensors and needs them, but `Z` is missing.\n\n"
-            "Hint: individual_convergence(model, X, y, i, Z)."
-        )
-    return model.sensor_layout_.apply(given)[place]
 
 
 def _choose_stages(n_trees: ArrayLike | None, n_rounds: int) -> OffsetArray:
@@ -209,12 +165,10 @@ def _add_up(
     times: FloatArray,
 ) -> FloatArray:
     """Return the curves after given numbers of trees, (k, m)."""
-    clock = model.clock_.read(times)
-    ensemble = model.ensemble_
-    staged = ensemble.staged_coefficients(features, int(numba.get_num_threads()))
+    staged = model.ensemble.staged_coefficients(features, int(numba.get_num_threads()))
     wanted = set(stages.tolist())
     curves = [
-        ensemble.curves(theta, sensors, monotone=model.monotone).values(clock)[0]
+        model.expected(theta, times, sensors)[0]
         for n_trees, theta in enumerate(staged, start=1)
         if n_trees in wanted
     ]

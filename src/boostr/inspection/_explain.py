@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import first_few
 from boostr._checks.times import as_times, check_window_order, spread_times
 from boostr._engine.binning import BinnedFeatures
-from boostr._engine.curves import UnitCurves as Curves
-from boostr._engine.curves import expose
+from boostr._engine.curves import UnitCurves, expose
 from boostr._engine.ensemble import Ensemble
 from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.tree import pack_trees
@@ -27,26 +26,9 @@ from boostr.data import Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._explanation import Explanation
-from boostr.inspection.model import (
-    FittedModel,
-    check_model,
-    find_ids,
-    read_exposure,
-    read_sensors,
-    read_table,
-    split_sensors,
-    sum_trees,
-    time_unit,
-)
+from boostr.inspection.model import FittedModel, find_ids, read_model, split_sensors
 
-__all__ = [
-    "Asked",
-    "CoefficientShares",
-    "accumulate_alike",
-    "accumulate_own",
-    "ask",
-    "explain",
-]
+__all__ = ["explain"]
 
 _PARALLEL_FROM = 256  # individuals from which waking up threads pays
 
@@ -119,50 +101,49 @@ Read = Callable[[PositionArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """Times of the wanted counts: common to all, or one window per individual."""
+class CountSpan:
+    """Times by which events are counted, or one window per individual."""
 
     times: FloatArray | None  # (m,)
     start: FloatArray | None = None  # (n,)
     stop: FloatArray | None = None  # (n,)
     exposure: Exposure | None = None  # of all individuals, None for 1 each
 
-    def part(self, block: slice) -> Asked:
+    def part(self, block: slice) -> CountSpan:
         """Return the same for some individuals."""
         exposure = None if self.exposure is None else self.exposure[block]
         if self.start is None or self.stop is None:
             return replace(self, exposure=exposure)
-        return Asked(None, self.start[block], self.stop[block], exposure)
+        return CountSpan(None, self.start[block], self.stop[block], exposure)
 
-    def read(self, curves: Curves, clock: Clock) -> FloatArray:
+    def read(self, curves: UnitCurves, clock: Clock) -> FloatArray:
         """Return the counts of individuals, each with its curve, (n, m)."""
         curves = expose(curves, self.exposure, clock)
         if self.start is None or self.stop is None:
             return curves.values(clock.read(self._times))
-        rows = np.arange(len(self.start))
-        before = curves.values_at(rows, clock.read(self.start))
-        return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
+        return self._rises(curves, np.arange(len(self.start)), clock)
 
-    def read_one(self, curve: Curves, clock: Clock) -> FloatArray:
+    def read_one(self, curve: UnitCurves, clock: Clock) -> FloatArray:
         """Return the counts of one common curve: (1, m), or (n, 1) for windows.
 
         With exposures always (n, m).
         """
         if self.exposure is not None:
-            return self._read_exposed(curve, clock, self.exposure)
+
+            def read(rows: PositionArray, times: FloatArray) -> FloatArray:
+                return curve.values_at(np.zeros_like(rows), times)[:, None]
+
+            return self.sum_exposed(read, clock, self.exposure)[:, :, 0]
         if self.start is None or self.stop is None:
             return curve.values(clock.read(self._times))
-        rows = np.zeros(len(self.start), dtype=np.intp)
-        before = curve.values_at(rows, clock.read(self.start))
-        return (curve.values_at(rows, clock.read(self.stop)) - before)[:, None]
+        return self._rises(curve, np.zeros(len(self.start), dtype=np.intp), clock)
 
-    def _read_exposed(self, curve: Curves, clock: Clock, exposure: Exposure) -> FloatArray:
-        """Return the counts of one common curve with exposures, (n, m)."""
-
-        def read(rows: PositionArray, times: FloatArray) -> FloatArray:
-            return curve.values_at(np.zeros_like(rows), times)[:, None]
-
-        return self.sum_exposed(read, clock, exposure)[:, :, 0]
+    def _rises(self, curves: UnitCurves, rows: PositionArray, clock: Clock) -> FloatArray:
+        """Return the rises of curves from starts to stops, (n, 1)."""
+        assert self.start is not None  # noqa: S101 - there are windows
+        assert self.stop is not None  # noqa: S101
+        before = curves.values_at(rows, clock.read(self.start))
+        return (curves.values_at(rows, clock.read(self.stop)) - before)[:, None]
 
     def sum_exposed(self, read: Read, clock: Clock, exposure: Exposure) -> FloatArray:
         """Return the rises of curves weighted by exposures, (n, m, k).
@@ -195,16 +176,16 @@ class Asked:
         return self.times
 
 
-def ask(
+def _check_span(
     horizon: ArrayLike | None,
     start: ArrayLike | None,
     stop: ArrayLike | None,
     n: int,
     default: float,
-) -> Asked:
+) -> CountSpan:
     """Return the checked times: a horizon, several, or a window."""
     if start is None and stop is None:
-        return Asked(_check_times(default if horizon is None else horizon, "horizon"))
+        return CountSpan(_check_times(default if horizon is None else horizon, "horizon"))
     if horizon is not None or stop is None:
         raise InvalidParameterError(
             "Counts are either by a horizon or in a window, but `horizon` and `start` are "
@@ -216,7 +197,7 @@ def ask(
     )
     stops = spread_times(_check_times(stop, "stop"), n, "stop")
     check_window_order(starts, stops)
-    return Asked(None, starts, stops)
+    return CountSpan(None, starts, stops)
 
 
 def _check_times(times: ArrayLike, name: str) -> FloatArray:
@@ -229,8 +210,8 @@ def _check_times(times: ArrayLike, name: str) -> FloatArray:
     )
 
 
-def accumulate_alike(
-    ensemble: Ensemble, sensors: Trajectories | None, asked: Asked
+def _accumulate_alike(
+    ensemble: Ensemble, sensors: Trajectories | None, span: CountSpan
 ) -> FloatArray:
     """Return the accumulated terms without sensors, (1 or n, m, n_terms).
 
@@ -243,12 +224,12 @@ def accumulate_alike(
     parts = []
     for unit in np.eye(ensemble.basis.n_terms):
         curve = ensemble.curves(unit[None], unknown, monotone=False)
-        parts.append(asked.read_one(curve, ensemble.clock))
+        parts.append(span.read_one(curve, ensemble.clock))
     return np.stack(parts, axis=-1)
 
 
-def accumulate_own(
-    ensemble: Ensemble, sensors: Trajectories, asked: Asked
+def _accumulate_own(
+    ensemble: Ensemble, sensors: Trajectories, span: CountSpan
 ) -> tuple[FloatArray, FittedSensorBasis]:
     """Return the accumulated terms along each individual's sensors, (n, m, n_terms)."""
     basis = ensemble.basis
@@ -256,15 +237,15 @@ def accumulate_own(
     n = len(sensors)
     paths = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
     assert isinstance(paths, PathCurves)  # noqa: S101
-    if asked.exposure is not None:
-        sums = asked.sum_exposed(paths.accumulate, ensemble.clock, asked.exposure)
+    if span.exposure is not None:
+        sums = span.sum_exposed(paths.accumulate, ensemble.clock, span.exposure)
     else:
-        grid = asked.spread(n)
+        grid = span.spread(n)
         n_times = grid.shape[1]
         rows = np.repeat(np.arange(n), n_times)
         sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
         sums = sums.reshape(n, n_times, -1)
-        if asked.times is None:  # from the start to the stop of a window
+        if span.times is None:  # from the start to the stop of a window
             sums = np.diff(sums, axis=1)
     result = np.zeros((n, sums.shape[1], basis.n_terms))
     result[:, :, basis.n_baseline :] = sums
@@ -345,16 +326,16 @@ def explain(
     >>> print(explanation.sentence(1))
     10.3 expected against 5.2 on average: +2.6 x1, +2.5 x0
     """
-    fitted = check_model(model)
+    fitted = read_model(model)
     table, given = split_sensors(X, Z)
-    columns = read_table(fitted, table)
-    features = fitted.encoder_.transform(columns, fitted.split_counts_ > 0.0)
-    sensors = read_sensors(fitted, given, "explain")
+    columns = fitted.read_table(table)
+    features = fitted.encode(columns)
+    sensors = fitted.read_sensors(given, "explain")
     n = len(features)
-    asked = ask(horizon, start, stop, n, fitted.horizon_)
-    asked = replace(asked, exposure=read_exposure(fitted, exposure, n, table))
-    base, values, plain = _add_up(fitted, features, sensors, asked)
-    is_single = asked.times is None or horizon is None or np.ndim(horizon) == 0
+    span = _check_span(horizon, start, stop, n, fitted.horizon)
+    span = replace(span, exposure=fitted.read_exposure(exposure, n, table))
+    base, values, plain = _add_up(fitted, features, sensors, span)
+    is_single = span.times is None or horizon is None or np.ndim(horizon) == 0
     factor = None if frailty is None else _check_frailty(frailty, n)
     own = None if factor is None else (factor - 1.0)[:, None] * plain
     prediction = plain if own is None else plain + own
@@ -372,16 +353,16 @@ def explain(
         prediction=shape(prediction),
         above_zero=shape(above_zero),
         own_history=None if own is None else shape(own),
-        features=tuple(fitted.encoder_.names),
+        features=fitted.names,
         sensors=() if sensors is None else tuple(sensors.names),
         ids=find_ids(table, given, n),
         data=features,
-        categories=tuple(fitted.encoder_.categories),
-        times=asked.times,
-        start=asked.start,
-        stop=asked.stop,
-        time_unit=time_unit(fitted),
-        unlearned=fitted.encoder_.name_unlearned(columns, features),
+        categories=fitted.categories,
+        times=span.times,
+        start=span.start,
+        stop=span.stop,
+        time_unit=fitted.time_unit,
+        unlearned=fitted.name_unlearned(columns, features),
     )
 
 
@@ -403,11 +384,11 @@ def _check_frailty(frailty: ArrayLike, n: int) -> FloatArray:
 
 
 def _add_up(
-    model: FittedModel, features: FloatArray, sensors: Trajectories | None, asked: Asked
+    model: FittedModel, features: FloatArray, sensors: Trajectories | None, span: CountSpan
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return base, contributions and predictions: (n, m), (n, k, m) and (n, m)."""
-    n, n_times = len(features), 1 if asked.times is None else len(asked.times)
-    trees = CoefficientShares.of(model.ensemble_)
+    n, n_times = len(features), 1 if span.times is None else len(span.times)
+    trees = CoefficientShares.of(model.ensemble)
     n_reasons = trees.n_features + (0 if sensors is None else len(sensors.names))
     values = np.empty((n, n_reasons, n_times))
     base, prediction = np.empty((n, n_times)), np.empty((n, n_times))
@@ -416,11 +397,10 @@ def _add_up(
     for begin in range(0, n, n_rows):
         block = slice(begin, begin + n_rows)
         own = None if sensors is None else sensors[block]
-        wanted = asked.part(block)
-        theta = sum_trees(model, features[block])
-        curves = model.ensemble_.curves(theta, own, monotone=model.monotone)
-        prediction[block] = wanted.read(curves, model.clock_)
-        base[block], values[block] = _share_out(model, trees, features[block], own, wanted)
+        part = span.part(block)
+        curves = model.curves(model.sum_trees(features[block]), own)
+        prediction[block] = part.read(curves, model.clock)
+        base[block], values[block] = _share_out(model, trees, features[block], own, part)
     return base, values, prediction
 
 
@@ -429,7 +409,7 @@ def _share_out(
     trees: CoefficientShares,
     features: FloatArray,
     sensors: Trajectories | None,
-    asked: Asked,
+    span: CountSpan,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the average expected numbers, (n, m), and contributions, (n, k, m).
 
@@ -437,13 +417,13 @@ def _share_out(
     is a partner of the features in its own part.
     """
     n_threads = int(numba.get_num_threads())
-    binned = model.ensemble_.mapper.transform(features, n_threads)
-    alike = accumulate_alike(model.ensemble_, sensors, asked)
+    binned = model.ensemble.mapper.transform(features, n_threads)
+    alike = _accumulate_alike(model.ensemble, sensors, span)
     base = alike @ trees.average()
     shares = trees.compute(binned, n_threads=n_threads)[:, :-1]
     amounts = shares @ alike.transpose(0, 2, 1)
     if sensors is not None:
-        accumulated, basis = accumulate_own(model.ensemble_, sensors, asked)
+        accumulated, basis = _accumulate_own(model.ensemble, sensors, span)
         accumulated[:, :, basis.n_baseline :] -= alike[:, :, basis.n_baseline :]
         added = accumulated.transpose(0, 2, 1)
         shares = trees.compute(binned, with_partner=True, n_threads=n_threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -14,6 +14,7 @@ from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
+from boostr.inspection.model import check_position
 
 __all__ = ["ABOVE_ZERO", "OWN_HISTORY", "Explanation", "write_sentence"]
 
@@ -121,7 +122,7 @@ class Explanation:
     sensors: tuple[str, ...]
     ids: AnyArray
     data: FloatArray
-    categories: tuple[list[Any] | None, ...]
+    categories: tuple[Sequence[Any] | None, ...]
     times: FloatArray | None = None
     start: FloatArray | None = None
     stop: FloatArray | None = None
@@ -168,18 +169,20 @@ class Explanation:
         >>> bool(np.allclose(doubled.prediction, 2.0 * explanation.prediction))
         True
         """
+        return self._change(
+            lambda amounts: amounts * factor.reshape(-1, *[1] * (amounts.ndim - 1))
+        )
 
-        def multiply(amounts: FloatArray) -> FloatArray:
-            return amounts * factor.reshape(-1, *[1] * (amounts.ndim - 1))
-
+    def _change(self, function: Callable[[FloatArray], FloatArray]) -> Explanation:
+        """Apply a function to all amounts."""
         own = self.own_history
         return replace(
             self,
-            values=multiply(self.values),
-            base=multiply(self.base),
-            prediction=multiply(self.prediction),
-            above_zero=multiply(self.above_zero),
-            own_history=None if own is None else multiply(own),
+            values=function(self.values),
+            base=function(self.base),
+            prediction=function(self.prediction),
+            above_zero=function(self.above_zero),
+            own_history=None if own is None else function(own),
         )
 
     def at(self, place: int) -> Explanation:
@@ -209,21 +212,9 @@ class Explanation:
             raise InvalidParameterError(
                 "`at` chooses one of several times, but there is one only."
             )
-        n = len(self.times)
-        if not isinstance(place, Integral) or not -n <= int(place) < n:
-            raise InvalidParameterError(
-                f"`place` must be a position among {n} times, but it is {place!r}."
-            )
-        own = self.own_history
-        return replace(
-            self,
-            values=self.values[:, :, place],
-            base=self.base[:, place],
-            prediction=self.prediction[:, place],
-            above_zero=self.above_zero[:, place],
-            own_history=None if own is None else own[:, place],
-            times=self.times[[place]],
-        )
+        place = check_position(place, len(self.times), "place", "times")
+        chosen = self._change(lambda amounts: amounts[..., place])
+        return replace(chosen, times=self.times[[place]])
 
     def mean_sizes(self) -> FloatArray:
         """Average what each reason adds or takes away over the individuals.

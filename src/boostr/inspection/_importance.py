@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from boostr._checks.numbers import check_ids_match
-from boostr._engine.ensemble import Ensemble, Member, gain_importance
+from boostr._checks.parameters import check_count
+from boostr._engine.ensemble import gain_importance
 from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
-from boostr._engine.tree import Tree
 from boostr._typing import FloatArray
-from boostr.basis import Loss
-from boostr.data import RecurrentEvents, Trajectories, check_target
-from boostr.data.events.fingerprint import check_histories, warn_if_trained_on
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.events.fingerprint import warn_if_trained_on
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection.model import (
-    FittedModel,
-    SensorTerms,
-    check_model,
-    find_sensor,
-    mean_speed,
-    read_features,
-    read_sensors,
-    sensor_basis,
-    split_sensors,
-    sum_trees,
-    time_unit,
-    used_features,
-)
+from boostr.inspection.model import FittedModel, SensorTerms, read_model
 
 __all__ = [
     "FeatureImportance",
@@ -144,11 +127,10 @@ def feature_importance(model: Any) -> FeatureImportance:
     >>> result.features, float(result.importances.sum().round(6))
     (('x0', 'x1'), 1.0)
     """
-    fitted = check_model(model)
-    names = tuple(fitted.encoder_.names)
-    _, gains, n_splits = gain_importance(fitted.ensemble_.members, len(names))
-    importances = np.asarray(fitted.feature_importances_, dtype=np.float64)
-    return FeatureImportance(names, importances, gains, n_splits)
+    fitted = read_model(model)
+    names = fitted.names
+    _, gains, n_splits = gain_importance(fitted.ensemble.members, len(names))
+    return FeatureImportance(names, fitted.fitted.feature_importances, gains, n_splits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,30 +288,30 @@ def sensor_importance(
     >>> bool((importance.losses[:3] > importance.losses[3]).all())
     True
     """
-    fitted = check_model(model)
+    fitted = read_model(model)
     found = [
-        find_sensor(fitted, place) for place in range(len(sensor_basis(fitted).sensors))
+        fitted.find_sensor(place) for place in range(len(fitted.sensor_basis().sensors))
     ]
     theta = _read_coefficients(fitted, X)
     losses, errors, measure = _measure_losses(fitted, found, X, y, Z)
     lengths = [np.sum(theta[:, each.terms] ** 2, axis=1) for each in found]
     return SensorImportance(
         sensors=tuple(each.sensor.name for each in found),
-        norms=mean_speed(fitted) * np.sqrt([np.mean(squares) for squares in lengths]),
-        zero_shares=_count_zeros(fitted.ensemble_, found),
+        norms=fitted.mean_speed() * np.sqrt([np.mean(squares) for squares in lengths]),
+        zero_shares=_count_zeros(fitted, found),
         losses=losses,
         errors=errors,
         measure=measure,
-        features=tuple(fitted.encoder_.names),
-        feature_importances=np.asarray(fitted.feature_importances_),
-        time_unit=time_unit(fitted),
+        features=fitted.names,
+        feature_importances=fitted.fitted.feature_importances,
+        time_unit=fitted.time_unit,
     )
 
 
 def _read_coefficients(model: FittedModel, X: Any) -> FloatArray:
     if X is not None:
-        return sum_trees(model, read_features(model, X))
-    theta: FloatArray | None = getattr(model, "out_of_fold_coefficients_", None)
+        return model.sum_trees(model.read_features(X))
+    theta = model.fitted.out_of_fold_coefficients
     if theta is None:
         raise InvalidParameterError(
             "Norms need individuals to average over, but a model without validation keeps "
@@ -338,16 +320,15 @@ def _read_coefficients(model: FittedModel, X: Any) -> FloatArray:
     return theta[~np.isnan(theta[:, 0])]
 
 
-def _count_zeros(ensemble: Ensemble, found: list[SensorTerms]) -> FloatArray:
+def _count_zeros(model: FittedModel, found: list[SensorTerms]) -> FloatArray:
     """Return the share of leaves in which all coefficients of a sensor are zero."""
-    n_leaves = 0
-    n_zeros = np.zeros(len(found))
-    for member in ensemble.members:
-        for tree in member.trees:
-            values = tree.nodes.value[tree.nodes.feature < 0]
-            n_leaves += len(values)
-            n_zeros += [np.sum(~values[:, each.terms].any(axis=1)) for each in found]
-    return n_zeros / max(n_leaves, 1)
+    leaves = [tree.nodes.value[tree.nodes.feature < 0] for tree in model.trees()]
+    n_leaves = sum(map(len, leaves))
+    n_zeros = [
+        sum(np.sum(~values[:, each.terms].any(axis=1)) for values in leaves)
+        for each in found
+    ]
+    return np.array(n_zeros, dtype=np.float64) / max(n_leaves, 1)
 
 
 def _measure_losses(
@@ -366,8 +347,7 @@ def _measure_losses(
                 "none.\n\nHint: sensor_importance(model, X, y, Z)."
             )
         return _compare_scores(model, found, X, y, Z), unknown, "log-likelihood"
-    known: dict[str, tuple[float, float]] | None
-    known = getattr(model, "sensor_usefulness_", None)
+    known = model.fitted.sensor_usefulness
     if known is None:
         return unknown, unknown, None
     pairs = np.array([known[each.sensor.name] for each in found]).reshape(-1, 2)
@@ -377,30 +357,10 @@ def _measure_losses(
 def _compare_scores(
     model: FittedModel, found: list[SensorTerms], X: Any, y: Any, Z: Any
 ) -> FloatArray:
-    full = model.score(X, y, Z=Z)
+    full = model.score(X, y, Z)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said once, of the same data
-        return np.array(
-            [full - _leave_out(model, each.terms).score(X, y, Z=Z) for each in found]
-        )
-
-
-def _leave_out(model: FittedModel, terms: slice) -> FittedModel:
-    """Return the model with some coefficients zero in all leaves."""
-    ensemble = model.ensemble_
-    members = tuple(
-        Member(tuple(_without(tree, terms) for tree in member.trees), member.weight)
-        for member in ensemble.members
-    )
-    changed = copy.copy(model)
-    changed.fitted_ = model.fitted_.with_ensemble(replace(ensemble, members=members))
-    return changed
-
-
-def _without(tree: Tree, terms: slice) -> Tree:
-    value = tree.nodes.value.copy()
-    value[:, terms] = 0.0
-    return replace(tree, nodes=tree.nodes._replace(value=value))
+        return np.array([full - model.without(each.terms).score(X, y, Z) for each in found])
 
 
 _BLOCK = 8192  # individuals whose losses are computed together, to bound the memory
@@ -540,56 +500,32 @@ def permutation_importance(
     >>> (result.importances > 3 * result.errors).nonzero()[0]
     array([0, 1])
     """
-    fitted = check_model(model)
-    if not isinstance(n_repeats, Integral) or isinstance(n_repeats, bool) or n_repeats < 1:
-        raise InvalidParameterError(
-            f"`n_repeats` must be a whole number from 1 on, but it is {n_repeats!r}."
-        )
-    features, stats = _read_individuals(fitted, X, y, Z)
+    fitted = read_model(model)
+    check_count(n_repeats, "n_repeats")
+    features, events, sensors = fitted.read_individuals(X, y, Z, "permutation_importance")
+    clocked = put_on_clock(events, fitted.clock, sensors)
+    stats = compute_suffstats(clocked, fitted.basis, fitted.fitted.settings.loss)
     warn_if_trained_on(model, y, features)
     rng = np.random.default_rng(random_state)
-    before = _losses(stats, sum_trees(fitted, features))
+    before = _losses(stats, fitted.sum_trees(features))
     n, p = features.shape
-    used = used_features(fitted.ensemble_)
     repeats, errors = np.zeros((p, int(n_repeats))), np.zeros(p)
-    for column in sorted(used):
+    for column in sorted(fitted.used_features()):
         rises = np.zeros(n)
         shuffled = features.copy()
         for repeat in range(int(n_repeats)):
             shuffled[:, column] = rng.permutation(features[:, column])
-            rise = _losses(stats, sum_trees(fitted, shuffled)) - before
+            rise = _losses(stats, fitted.sum_trees(shuffled)) - before
             repeats[column, repeat] = rise.mean()
             rises += rise / n_repeats
         errors[column] = rises.std() / np.sqrt(n)
     return PermutationImportance(
-        features=tuple(fitted.encoder_.names),
+        features=fitted.names,
         importances=repeats.mean(axis=1),
         errors=errors,
         repeats=repeats,
         loss=float(before.mean()),
     )
-
-
-def _read_individuals(
-    model: FittedModel, X: Any, y: Any, Z: Trajectories | None
-) -> tuple[FloatArray, SufficientStats]:
-    """Return features, and a function from coefficients to individual losses."""
-    events = check_target(y)
-    check_histories(model, events)
-    if Z is not None and Z.has_ids and events.has_ids:
-        Z = Z.align(events.ids)
-    table, given = split_sensors(X, Z)
-    features = read_features(model, table)
-    if len(features) != len(events):
-        raise InvalidParameterError(
-            f"`X` and `y` must be of the same individuals, but `X` has {len(features)} and "
-            f"`y` has {len(events)}."
-        )
-    check_ids_match(table, events)
-    sensors = read_sensors(model, given, "permutation_importance")
-    clocked = put_on_clock(events, model.clock_, sensors)
-    loss: Loss = getattr(model, "loss", "intensity")
-    return features, compute_suffstats(clocked, model.ensemble_.basis, loss)
 
 
 def _losses(stats: SufficientStats, theta: FloatArray) -> FloatArray:

@@ -9,23 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._checks.parameters import check_choice, check_count
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import FittedSensorBasis
 from boostr.data import Trajectories
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection._sensor_effect import check_n_grid
 from boostr.inspection.model import (
     FittedModel,
-    check_grid,
-    check_model,
-    find_feature,
     find_ids,
-    read_features,
-    read_sensors,
+    name_codes,
+    read_model,
+    sort_times,
     split_sensors,
-    sum_trees,
-    time_unit,
     unused_features,
     warn_of_unused,
 )
@@ -33,31 +29,29 @@ from boostr.inspection.model import (
 __all__ = [
     "FeatureInteraction",
     "PartialDependence",
+    "Plane",
     "Quantity",
-    "evaluate_pairs",
     "feature_interaction",
-    "make_grid",
-    "name_values",
+    "make_plane",
     "partial_dependence",
-    "typical_values",
 ]
 
-_BLOCK = 100_000  # rows that are looked at together, to bound the memory
+_BLOCK = 100_000  # rows computed together, to bound the memory
 
 Quantity = Callable[[FloatArray], FloatArray]  # of coefficients
 
 
-def make_grid(
+def _make_grid(
     model: FittedModel, rows: FloatArray | None, column: int, n_grid: int
 ) -> FloatArray:
     """Return grid values of a feature, or all codes of its categories."""
-    categories = model.encoder_.categories[column]
+    categories = model.categories[column]
     if categories is not None:
         return np.arange(len(categories), dtype=np.float64)
     known = _known_values(model, rows, column)
     if known.size:
         return np.unique(np.linspace(known.min(), known.max(), n_grid))
-    name = model.encoder_.names[column]
+    name = model.names[column]
     where = "in training" if rows is None else "in `X`"
     raise InvalidParameterError(
         f"A feature must have a range of values to spread a grid over, but {name!r} was "
@@ -69,14 +63,14 @@ def _known_values(model: FittedModel, rows: FloatArray | None, column: int) -> F
     """Return values of a feature: those of individuals, or the bin thresholds."""
     if rows is not None:
         return rows[~np.isnan(rows[:, column]), column]
-    mapper = model.ensemble_.mapper
+    mapper = model.ensemble.mapper
     return mapper.thresholds[mapper.offsets[column] : mapper.offsets[column + 1]]
 
 
-def typical_values(model: FittedModel, rows: FloatArray | None) -> FloatArray:
+def _typical_values(model: FittedModel, rows: FloatArray | None) -> FloatArray:
     """Return medians of numbers and the most frequent categories, NaN if unknown."""
-    typical = np.full(len(model.encoder_.names), np.nan)
-    for column, categories in enumerate(model.encoder_.categories):
+    typical = np.full(len(model.names), np.nan)
+    for column, categories in enumerate(model.categories):
         known = _known_values(model, rows, column)
         if known.size and categories is None:
             typical[column] = np.median(known)
@@ -85,35 +79,55 @@ def typical_values(model: FittedModel, rows: FloatArray | None) -> FloatArray:
     return typical
 
 
-def evaluate_pairs(
-    model: FittedModel,
-    others: FloatArray,
-    columns: tuple[int, int],
-    grids: list[FloatArray],
-    quantity: Quantity,
-) -> FloatArray:
-    """Return the quantity at all pairs of values, averaged over the other features."""
-    x, y = (axis.ravel() for axis in np.meshgrid(*grids))
-    means = np.empty(len(x))
-    n_cells = max(1, _BLOCK // len(others))
-    for begin in range(0, len(x), n_cells):
-        block = slice(begin, begin + n_cells)
-        features = np.tile(others, (len(x[block]), 1))
-        features[:, columns[0]] = np.repeat(x[block], len(others))
-        features[:, columns[1]] = np.repeat(y[block], len(others))
-        values = quantity(sum_trees(model, features))
-        means[block] = values.reshape(-1, len(others)).mean(axis=1)
-    return means.reshape(len(grids[1]), len(grids[0]))
+@dataclass(frozen=True, slots=True, eq=False)
+class Plane:
+    """A grid over two features, and the rows of all features to average over."""
+
+    columns: tuple[int, int]
+    grids: tuple[FloatArray, FloatArray]
+    others: FloatArray  # (n, p)
+
+    def describe(self, model: FittedModel) -> dict[str, Any]:
+        """Return names and values of the two features."""
+        across, along = self.columns
+        return {
+            "feature_x": model.names[across],
+            "feature_y": model.names[along],
+            "x_grid": name_codes(model.categories[across], self.grids[0]),
+            "y_grid": name_codes(model.categories[along], self.grids[1]),
+        }
+
+    def evaluate(self, model: FittedModel, quantity: Quantity) -> FloatArray:
+        """Return the quantity at all pairs of values, averaged over the other features."""
+        x, y = (axis.ravel() for axis in np.meshgrid(*self.grids))
+        n = len(self.others)
+        means = np.empty(len(x))
+        n_cells = max(1, _BLOCK // n)
+        for begin in range(0, len(x), n_cells):
+            block = slice(begin, begin + n_cells)
+            features = np.tile(self.others, (len(x[block]), 1))
+            features[:, self.columns[0]] = np.repeat(x[block], n)
+            features[:, self.columns[1]] = np.repeat(y[block], n)
+            values = quantity(model.sum_trees(features))
+            means[block] = values.reshape(-1, n).mean(axis=1)
+        return means.reshape(len(self.grids[1]), len(self.grids[0]))
 
 
-def name_values(model: FittedModel, column: int, values: FloatArray) -> AnyArray:
-    """Return values of a feature unchanged, or the categories of codes."""
-    categories = model.encoder_.categories[column]
-    if categories is None:
-        return values
-    names = np.empty(len(values), dtype=object)
-    names[:] = [categories[int(code)] for code in values]
-    return names
+def make_plane(
+    model: FittedModel, features: tuple[Any, Any], X: Any, average: bool, n_grid: int
+) -> Plane:
+    """Return the grid of two features; others as in `X` or at typical values."""
+    columns = model.find_feature(features[0]), model.find_feature(features[1])
+    rows = None if X is None else model.read_features(X)
+    if average and rows is None:
+        raise InvalidParameterError(
+            "An average needs individuals, but `X` is missing.\n\n"
+            "Hint: pass X=X beside average=True."
+        )
+    check_count(n_grid, "n_grid", 2)
+    first, second = (_make_grid(model, rows, each, n_grid) for each in columns)
+    others = rows if average and rows is not None else _typical_values(model, rows)[None]
+    return Plane(columns, (first, second), others)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,52 +280,36 @@ def partial_dependence(
     array([[1., 5.],
            [1., 5.]])
     """
-    if kind not in {"average", "individual"}:
-        raise InvalidParameterError(
-            f"`kind` must be 'average' or 'individual', but it is {kind!r}."
-        )
-    fitted = check_model(model)
-    column = find_feature(fitted, feature)
-    name = fitted.encoder_.names[column]
-    warn_of_unused({name}.intersection(unused_features(fitted)), "feature")
+    check_choice(kind, ("average", "individual"), "kind")
+    check_count(n_grid, "n_grid", 2)
+    fitted = read_model(model)
+    column = fitted.find_feature(feature)
+    name = fitted.names[column]
+    warn_of_unused({name}.intersection(unused_features(model)), "feature")
     table, given = split_sensors(X, Z)
-    rows = read_features(fitted, table)
-    sensors = read_sensors(fitted, given, "partial_dependence")
-    moments = check_grid(times, np.array([0.5, 1.0]) * fitted.horizon_)
-    grid = make_grid(fitted, rows, column, check_n_grid(n_grid))
+    rows = fitted.read_features(table)
+    sensors = fitted.read_sensors(given, "partial_dependence")
+    moments = sort_times(times, np.array([0.5, 1.0]) * fitted.horizon)
+    grid = _make_grid(fitted, rows, column, n_grid)
     average = np.empty((len(grid), len(moments)))
     individual = np.empty((len(rows), *average.shape)) if kind == "individual" else None
+    changed = rows.copy()
     for place, value in enumerate(grid):
-        curves = _predict_as_if(fitted, rows, sensors, column, value, moments)
+        changed[:, column] = value
+        curves = fitted.expected(fitted.sum_trees(changed), moments, sensors)
         average[place] = curves.mean(axis=0)
         if individual is not None:
             individual[:, place] = curves
     return PartialDependence(
         feature=name,
-        grid=name_values(fitted, column, grid),
+        grid=name_codes(fitted.categories[column], grid),
         times=moments,
         average=average,
         individual=individual,
         ids=find_ids(table, given, len(rows)),
         observed=rows[:, column].copy(),
-        time_unit=time_unit(fitted),
+        time_unit=fitted.time_unit,
     )
-
-
-def _predict_as_if(
-    model: FittedModel,
-    rows: FloatArray,
-    sensors: Trajectories | None,
-    column: int,
-    value: float,
-    times: FloatArray,
-) -> FloatArray:
-    """Return the curves of individuals with a feature set to one value, (n, m)."""
-    changed = rows.copy()
-    changed[:, column] = value
-    theta = sum_trees(model, changed)
-    curves = model.ensemble_.curves(theta, sensors, monotone=model.monotone)
-    return curves.values(model.clock_.read(times))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -414,47 +412,23 @@ def feature_interaction(
     array([[[ 1.,  5.],
             [ 5., 10.]]])
     """
-    fitted = check_model(model)
-    if isinstance(fitted.ensemble_.basis, FittedSensorBasis):
+    fitted = read_model(model)
+    if isinstance(fitted.basis, FittedSensorBasis):
         raise InvalidParameterError(
             "The model must have no sensors, but it was fitted with some.\n\n"
             "Hint: coefficient_map(model, feature_x, feature_y, sensor=…) maps what a "
             "sensor adds."
         )
-    columns = find_feature(fitted, feature_x), find_feature(fitted, feature_y)
-    rows = None if X is None else read_features(fitted, X)
-    if average and rows is None:
-        raise InvalidParameterError(
-            "An average needs individuals, but `X` is missing.\n\n"
-            "Hint: feature_interaction(…, X=X, average=True)."
-        )
-    moments = check_grid(times, np.array([0.5, 1.0]) * fitted.horizon_)
-    grids = [make_grid(fitted, rows, each, check_n_grid(n_grid)) for each in columns]
-    others = rows if average and rows is not None else typical_values(fitted, rows)[None]
+    moments = sort_times(times, np.array([0.5, 1.0]) * fitted.horizon)
+    plane = make_plane(fitted, (feature_x, feature_y), X, average, n_grid)
+
+    def evaluate(moment: float) -> FloatArray:
+        time = np.array([moment])
+        return plane.evaluate(fitted, lambda theta: fitted.expected(theta, time)[:, 0])
+
     return FeatureInteraction(
-        feature_x=fitted.encoder_.names[columns[0]],
-        feature_y=fitted.encoder_.names[columns[1]],
-        x_grid=name_values(fitted, columns[0], grids[0]),
-        y_grid=name_values(fitted, columns[1], grids[1]),
+        **plane.describe(fitted),
         times=moments,
-        values=np.stack(
-            [_map_at(fitted, others, columns, grids, moment) for moment in moments]
-        ),
-        time_unit=time_unit(fitted),
+        values=np.stack([evaluate(moment) for moment in moments]),
+        time_unit=fitted.time_unit,
     )
-
-
-def _map_at(
-    model: FittedModel,
-    others: FloatArray,
-    columns: tuple[int, int],
-    grids: list[FloatArray],
-    moment: float,
-) -> FloatArray:
-    """Return the expected number of events by one time, (n_y, n_x)."""
-    clock = model.clock_.read(np.array([moment]))
-
-    def count(theta: FloatArray) -> FloatArray:
-        return model.ensemble_.curves(theta, monotone=model.monotone).values(clock)[:, 0]
-
-    return evaluate_pairs(model, others, columns, grids, count)

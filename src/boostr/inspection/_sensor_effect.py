@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights
+from boostr._checks.parameters import check_count
 from boostr._kernels.segments import measure_pieces
 from boostr._typing import AnyArray, FloatArray
 from boostr.basis import Sensor
 from boostr.data import Trajectories
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection.model import (
-    FittedModel,
     SensorTerms,
-    check_model,
     find_code,
-    find_sensor,
-    mean_speed,
-    read_features,
-    sensor_basis,
+    name_codes,
+    read_model,
     split_sensors,
-    sum_trees,
-    time_unit,
     unused_sensors,
     warn_of_unused,
 )
 
-__all__ = [
-    "SensorEffect",
-    "check_n_grid",
-    "path_shares",
-    "sensor_effect",
-    "training_shares",
-]
+__all__ = ["SensorEffect", "sensor_effect"]
 
 
-def training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
+def _training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
     """Return the share of training time around each value of a grid.
 
     Cells reach halfway to the neighbours, the outer ones to infinity. None for a sensor
@@ -55,7 +43,7 @@ def training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
     return np.diff(np.interp(_middles(grid), ends, until), prepend=0.0, append=1.0)
 
 
-def path_shares(
+def _path_shares(
     sensors: Trajectories,
     place: int,
     grid: FloatArray,
@@ -245,53 +233,40 @@ def sensor_effect(
     >>> round(float(effect.mean[1] - effect.mean[0]), 1)
     0.1
     """
-    fitted = check_model(model)
-    found = find_sensor(fitted, sensor)
+    fitted = read_model(model)
+    found = fitted.find_sensor(sensor)
     table, given = split_sensors(X, Z)
-    features = read_features(fitted, table)
+    features = fitted.read_features(table)
     weights = check_weights(sample_weight, len(features))
-    paths = _apply_layout(fitted, given)
-    values = _make_grid(found, grid, check_n_grid(n_grid), paths)
-    warn_of_unused({found.sensor.name}.intersection(unused_sensors(fitted)), "sensor")
-    coefficients = sum_trees(fitted, features)[:, found.terms]
-    speed = mean_speed(fitted)
-    functions = speed * sensor_basis(fitted).functions(found.place, values)
+    paths = None if given is None else fitted.read_sensors(given, "sensor_effect")
+    check_count(n_grid, "n_grid", 2)
+    values = _spread_values(found, grid, n_grid, paths)
+    warn_of_unused({found.sensor.name}.intersection(unused_sensors(model)), "sensor")
+    coefficients = fitted.sum_trees(features)[:, found.terms]
+    speed = fitted.mean_speed()
+    functions = speed * fitted.sensor_basis().functions(found.place, values)
     lower, upper = _find_band(coefficients, functions, weights)
     return SensorEffect(
         sensor=found.sensor.name,
-        grid=_name_values(found.sensor, values),
+        grid=name_codes(found.sensor.categories, values),
         mean=np.average(coefficients, axis=0, weights=weights) @ functions.T,
         lower=lower,
         upper=upper,
         shares=(
-            training_shares(found.sensor, values)
+            _training_shares(found.sensor, values)
             if paths is None
-            else path_shares(paths, found.place, values, weights, fitted.horizon_)
+            else _path_shares(paths, found.place, values, weights, fitted.horizon)
         ),
         coefficients=coefficients,
         functions=functions,
         is_categorical=found.sensor.categories is not None,
-        is_centred=sensor_basis(fitted).baseline is not None,
+        is_centred=fitted.sensor_basis().baseline is not None,
         speed=speed,
-        time_unit=time_unit(fitted),
+        time_unit=fitted.time_unit,
     )
 
 
-def check_n_grid(n_grid: Any) -> int:
-    """Return the number of grid values, checked."""
-    if not isinstance(n_grid, Integral) or isinstance(n_grid, bool) or n_grid < 2:
-        raise InvalidParameterError(
-            f"`n_grid` must be a whole number of at least 2, but it is {n_grid!r}."
-        )
-    return int(n_grid)
-
-
-def _apply_layout(model: FittedModel, given: Trajectories | None) -> Trajectories | None:
-    layout = model.sensor_layout_
-    return given if given is None or layout is None else layout.apply(given)
-
-
-def _make_grid(
+def _spread_values(
     found: SensorTerms, grid: ArrayLike | None, n_grid: int, paths: Trajectories | None
 ) -> FloatArray:
     """Return the values, or codes of categories, at which the effect is evaluated."""
@@ -336,14 +311,6 @@ def _check_numbers(grid: ArrayLike) -> FloatArray:
             f"{values.shape} and {int((~np.isfinite(values)).sum())} are not finite."
         )
     return np.unique(values)
-
-
-def _name_values(sensor: Sensor, values: FloatArray) -> AnyArray:
-    if sensor.categories is None:
-        return values
-    names = np.empty(len(values), dtype=object)
-    names[:] = [sensor.categories[int(code)] for code in values]
-    return names
 
 
 def _find_band(

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._engine.ensemble import Member
 from boostr._engine.tree import Tree
 from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray, OffsetArray
 from boostr.basis import FittedSensorBasis
 from boostr.data.events.frames import make_table
-from boostr.exceptions import InvalidParameterError
-from boostr.inspection.model import FittedModel, check_grid, check_model, time_unit
+from boostr.inspection.model import FittedModel, check_position, read_model, sort_times
 
 __all__ = [
     "LeafCounts",
     "TreePartition",
     "leaf_counts",
-    "read_categories",
-    "read_thresholds",
     "tree_partition",
     "trees_frame",
 ]
@@ -91,7 +86,7 @@ def leaf_counts(model: Any) -> LeafCounts:
     >>> leaf_counts(model.fit(train.X, train.y)).weights
     array([1.])
     """
-    members = check_model(model).ensemble_.members
+    members = read_model(model).ensemble.members
     return LeafCounts(
         counts=tuple(
             np.array([tree.n_leaves for tree in member.trees], dtype=np.int64)
@@ -239,62 +234,51 @@ def tree_partition(
     >>> partition.expected[partition.leaves].round(0)
     array([ 1.,  5.,  5., 10.])
     """
-    fitted = check_model(model)
-    own = _find_member(fitted, member)
-    found = own.trees[_check_place(tree, len(own.trees), "tree", "trees")]
-    grid = check_grid(times, np.linspace(0.0, fitted.horizon_, _N_TIMES))
+    fitted = read_model(model)
+    members = fitted.ensemble.members
+    member = check_position(member, len(members), "member", "averaged models")
+    own = members[member]
+    tree = check_position(tree, len(own.trees), "tree", "trees")
+    found = own.trees[tree]
+    grid = sort_times(times, np.linspace(0.0, fitted.horizon, _N_TIMES))
     nodes = found.nodes
     is_split = nodes.feature >= 0
-    left = np.where(is_split, nodes.left_child, -1).astype(np.int32)
-    right = np.where(is_split, nodes.left_child + 1, -1).astype(np.int32)
-    threshold = read_thresholds(fitted, found)
+    left, right = _find_children(found)
+    threshold = _read_thresholds(fitted, found)
     leaves = _order_leaves(left, right)
     return TreePartition(
-        features=tuple(fitted.encoder_.names),
+        features=fitted.names,
         feature=nodes.feature.copy(),
         threshold=threshold,
-        categories=read_categories(fitted, found),
+        categories=_read_categories(fitted, found),
         missing_left=nodes.missing_left & is_split,
         left=left,
         right=right,
         count=found.count.copy(),
         gain=found.gain.copy(),
-        expected=_evaluate(fitted, nodes.value, np.array([fitted.horizon_]))[:, 0],
+        expected=_evaluate(fitted, nodes.value, np.array([fitted.horizon]))[:, 0],
         leaves=leaves,
-        boxes=_find_boxes(nodes.feature, threshold, left, right, _n_features(fitted)),
+        boxes=_find_boxes(nodes.feature, threshold, left, right, len(fitted.names)),
         ranges=_find_ranges(fitted),
         times=grid,
         curves=_evaluate(fitted, nodes.value[leaves], grid),
-        member=int(member),
-        tree=int(tree),
+        member=member,
+        tree=tree,
         weight=float(own.weight),
-        horizon=float(fitted.horizon_),
-        time_unit=time_unit(fitted),
+        horizon=fitted.horizon,
+        time_unit=fitted.time_unit,
     )
 
 
-def _n_features(model: FittedModel) -> int:
-    return len(model.encoder_.names)
+def _find_children(tree: Tree) -> tuple[IndexArray, IndexArray]:
+    """Return the left and right children of every node, -1 in leaves."""
+    left = np.where(tree.nodes.feature >= 0, tree.nodes.left_child, -1).astype(np.int32)
+    return left, np.where(left >= 0, left + 1, -1).astype(np.int32)
 
 
-def _find_member(model: FittedModel, member: Any) -> Member:
-    members = model.ensemble_.members
-    return members[_check_place(member, len(members), "member", "averaged models")]
-
-
-def _check_place(place: Any, n: int, name: str, plural: str) -> int:
-    is_whole = isinstance(place, Integral) and not isinstance(place, bool)
-    if is_whole and 0 <= int(place) < n:
-        return int(place)
-    raise InvalidParameterError(
-        f"`{name}` must be a position among {n} {plural}, but it is {place!r}.\n\n"
-        "Hint: positions begin with 0."
-    )
-
-
-def read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
+def _read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
     """Return thresholds in the units of the features."""
-    mapper, nodes = model.ensemble_.mapper, tree.nodes
+    mapper, nodes = model.ensemble.mapper, tree.nodes
     threshold = np.full(len(nodes.feature), np.nan)
     for node in np.flatnonzero((nodes.feature >= 0) & (nodes.category_set < 0)):
         begin, end = mapper.offsets[nodes.feature[node] : nodes.feature[node] + 2]
@@ -305,12 +289,12 @@ def read_thresholds(model: FittedModel, tree: Tree) -> FloatArray:
     return threshold
 
 
-def read_categories(model: FittedModel, tree: Tree) -> tuple[tuple[Any, ...] | None, ...]:
+def _read_categories(model: FittedModel, tree: Tree) -> tuple[tuple[Any, ...] | None, ...]:
     """Return the categories that go to the left, by node."""
     nodes = tree.nodes
     found: list[tuple[Any, ...] | None] = []
     for feature, row in zip(nodes.feature, nodes.category_set, strict=True):
-        names = model.encoder_.categories[feature] if feature >= 0 and row >= 0 else None
+        names = model.categories[feature] if feature >= 0 and row >= 0 else None
         if names is None:
             found.append(None)
             continue
@@ -357,8 +341,8 @@ def _find_boxes(
 
 def _find_ranges(model: FittedModel) -> FloatArray:
     """Return the first and last thresholds of the bins."""
-    mapper = model.ensemble_.mapper
-    ranges = np.full((_n_features(model), 2), np.nan)
+    mapper = model.ensemble.mapper
+    ranges = np.full((len(model.names), 2), np.nan)
     for column in np.flatnonzero(~mapper.is_categorical):
         borders = mapper.thresholds[mapper.offsets[column] : mapper.offsets[column + 1]]
         if borders.size:
@@ -368,8 +352,8 @@ def _find_ranges(model: FittedModel) -> FloatArray:
 
 def _evaluate(model: FittedModel, value: FloatArray, times: FloatArray) -> FloatArray:
     """Return the curves of coefficients, (n, m), as they add up over trees."""
-    basis = model.ensemble_.basis
-    clock = model.clock_.read(times)
+    basis = model.basis
+    clock = model.clock.read(times)
     if not isinstance(basis, FittedSensorBasis):
         return np.asarray(value @ basis.evaluate(clock).T)
     if basis.baseline is not None:  # to which the sensors add nothing on average
@@ -422,13 +406,11 @@ def trees_frame(model: Any, *, backend: str | None = None) -> Any:
     4     1     3       2    -1     -1   36.0
     5     1     4       2    -1     -1   37.0
     """
-    fitted = check_model(model)
+    fitted = read_model(model)
     parts = [
-        _list_nodes(fitted, member, weight, place, tree)
-        for member, (trees, weight) in enumerate(
-            (member.trees, member.weight) for member in fitted.ensemble_.members
-        )
-        for place, tree in enumerate(trees)
+        _list_nodes(fitted, place, member.weight, number, tree)
+        for place, member in enumerate(fitted.ensemble.members)
+        for number, tree in enumerate(member.trees)
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     for name in ("feature", "categories"):  # lists let the table choose a type of its own
@@ -440,10 +422,12 @@ def _list_nodes(
     model: FittedModel, member: int, weight: float, place: int, tree: Tree
 ) -> dict[str, Any]:
     """Return the columns of one tree."""
-    nodes = tree.nodes
-    n_nodes = len(nodes.feature)
-    is_split = nodes.feature >= 0
-    left = np.where(is_split, nodes.left_child, -1).astype(np.int32)
+    nodes, n_nodes = tree.nodes, len(tree.gain)
+    left, right = _find_children(tree)
+    names = np.array([*model.names, None], dtype=object)
+    categories = np.empty(n_nodes, dtype=object)
+    for node, found in enumerate(_read_categories(model, tree)):
+        categories[node] = None if found is None else [str(name) for name in found]
     columns: dict[str, AnyArray] = {
         "member": np.full(n_nodes, member, dtype=np.int32),
         "weight": np.full(n_nodes, weight),
@@ -451,11 +435,11 @@ def _list_nodes(
         "node": np.arange(n_nodes, dtype=np.int32),
         "parent": _find_parents(left),
         "left": left,
-        "right": np.where(is_split, left + 1, -1).astype(np.int32),
-        "feature": _name_features(model, nodes.feature),
-        "threshold": read_thresholds(model, tree),
-        "categories": _name_categories(model, tree),
-        "missing_left": nodes.missing_left & is_split,
+        "right": right,
+        "feature": names[nodes.feature],
+        "threshold": _read_thresholds(model, tree),
+        "categories": categories,
+        "missing_left": nodes.missing_left & (left >= 0),
         "gain": tree.gain,
         "count": tree.count,
     }
@@ -470,15 +454,3 @@ def _find_parents(left: IndexArray) -> IndexArray:
     parents[left[splits]] = splits
     parents[left[splits] + 1] = splits
     return parents
-
-
-def _name_features(model: FittedModel, feature: IndexArray) -> AnyArray:
-    names = np.array([*model.encoder_.names, None], dtype=object)
-    return np.asarray(names[feature])
-
-
-def _name_categories(model: FittedModel, tree: Tree) -> AnyArray:
-    found = np.empty(len(tree.gain), dtype=object)
-    for node, names in enumerate(read_categories(model, tree)):
-        found[node] = None if names is None else [str(name) for name in names]
-    return found

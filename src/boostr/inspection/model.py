@@ -1,25 +1,30 @@
-"""Access to the parts of a fitted estimator, of any class."""
+"""The parts of a fitted estimator: the only module of inspection that reads them."""
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from boostr._checks.numbers import check_ids_match
 from boostr._checks.times import as_times
-from boostr._engine.ensemble import Ensemble
+from boostr._engine.curves import UnitCurves
+from boostr._engine.ensemble import Ensemble, Member
+from boostr._engine.tree import Tree
 from boostr._training.fitted import Fitted
 from boostr._typing import AnyArray, FloatArray
-from boostr.basis import Clock, FittedSensorBasis, Sensor
-from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.basis import Clock, FittedBasis, FittedSensorBasis, Sensor
+from boostr.data import Panel, RecurrentEvents, Trajectories, check_target
 from boostr.data.events.exposure import Exposure
+from boostr.data.events.fingerprint import check_histories
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import match_columns
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, UnusedInputWarning
@@ -27,87 +32,20 @@ from boostr.exceptions import InvalidParameterError, InvalidSensorsError, Unused
 __all__ = [
     "FittedModel",
     "SensorTerms",
-    "check_grid",
-    "check_model",
+    "check_position",
     "find_code",
-    "find_feature",
     "find_ids",
-    "find_sensor",
     "find_unused_plan",
-    "mean_speed",
-    "observed_span",
-    "read_features",
-    "read_sensors",
-    "read_table",
-    "sensor_basis",
+    "name_codes",
+    "read_model",
+    "sort_times",
     "split_sensors",
-    "sum_trees",
-    "time_unit",
     "unused_features",
     "unused_sensors",
-    "used_features",
     "warn_of_unused",
 ]
 
-
-def check_grid(times: ArrayLike | None, usual: FloatArray) -> FloatArray:
-    """Return sorted unique times, or the usual ones if none are given."""
-    if times is None:
-        return usual
-    grid = np.unique(as_times(times, "times", "times count units since `y.origin`."))
-    if grid.size and np.isfinite(grid).all() and grid[0] >= 0.0:
-        return grid
-    raise InvalidParameterError(
-        "`times` must be finite and not negative, but they are not, or there are none."
-    )
-
-
 _N_LISTED = 20  # names in a message, at most
-
-
-class Encoder(Protocol):
-    """Static features as numbers."""
-
-    names: tuple[str, ...]
-    categories: tuple[list[Any] | None, ...]
-
-    def transform(self, X: Any, matters: Any = None) -> FloatArray:
-        """Return all columns as numbers; warn of unseen categories where it matters."""
-        ...
-
-    def name_unlearned(self, X: Any, codes: FloatArray) -> dict[tuple[int, int], str]:
-        """Return the names of categories without a code, by row and column."""
-        ...
-
-
-class Layout(Protocol):
-    """The sensors of training."""
-
-    names: tuple[str, ...]
-    categories: Mapping[str, tuple[Any, ...]]
-    time_unit: str | None
-
-    def apply(self, sensors: Trajectories) -> Trajectories:
-        """Return other sensors in the same order and with the same codes."""
-        ...
-
-
-class FittedModel(Protocol):
-    """A fitted `BoostR`, or anything with the same attributes."""
-
-    fitted_: Fitted
-    ensemble_: Ensemble
-    clock_: Clock
-    encoder_: Encoder
-    sensor_layout_: Layout | None
-    horizon_: float
-    feature_importances_: FloatArray
-    split_counts_: FloatArray
-    monotone: bool
-
-    def score(self, X: Any, y: RecurrentEvents, *, Z: Trajectories | None = None) -> float:
-        """Return how much better the predictions explain events than the average."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,11 +57,198 @@ class SensorTerms:
     terms: slice
 
 
-def check_model(model: Any) -> FittedModel:
-    """Return the model; refuse one that is not fitted or cannot be inspected."""
-    if hasattr(model, "ensemble_") and hasattr(model, "encoder_"):
-        fitted: FittedModel = model
-        return fitted
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedModel:
+    """An estimator and its `Fitted`: the estimator knows the columns of tables."""
+
+    estimator: Any
+    fitted: Fitted
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """Clock, functions of time, bins and trees."""
+        return self.fitted.ensemble
+
+    @property
+    def basis(self) -> FittedBasis | FittedSensorBasis:
+        """Functions of the leaves."""
+        return self.fitted.ensemble.basis
+
+    @property
+    def clock(self) -> Clock:
+        """The fitted clock."""
+        return self.fitted.clock
+
+    @property
+    def horizon(self) -> float:
+        """Last end of follow-up in training."""
+        return self.fitted.horizon
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the static features."""
+        return self.fitted.encoder.names
+
+    @property
+    def categories(self) -> tuple[Sequence[Any] | None, ...]:
+        """Categories of the static features."""
+        return self.fitted.encoder.categories
+
+    @property
+    def time_unit(self) -> str | None:
+        """Unit of time of the histories, or of the sensors."""
+        layout, unit = self.fitted.sensor_layout, self.fitted.time_unit
+        return unit if unit is not None or layout is None else layout.time_unit
+
+    def sum_trees(self, features: FloatArray) -> FloatArray:
+        """Return the coefficients of individuals, (n, n_terms)."""
+        return self.ensemble.coefficients(features, int(numba.get_num_threads()))
+
+    def curves(self, theta: FloatArray, sensors: Trajectories | None = None) -> UnitCurves:
+        """Return the predicted curves of coefficients, kept above zero as in training."""
+        return self.fitted.trees.curves(theta, sensors)
+
+    def expected(
+        self, theta: FloatArray, times: FloatArray, sensors: Trajectories | None = None
+    ) -> FloatArray:
+        """Return the expected numbers of events by given times, (n, m)."""
+        return self.curves(theta, sensors).values(self.clock.read(times))
+
+    def read_table(self, X: Any) -> Any:
+        """Return static features as a table or array with the columns of training."""
+        table = X.X if isinstance(X, Panel) else X
+        if not hasattr(table, "columns"):
+            table = check_array(
+                table, dtype=None, ensure_all_finite=False, ensure_min_features=0
+            )
+        table = match_columns(self.estimator, table, self.names)
+        validate_data(self.estimator, table, reset=False, skip_check_array=True)
+        return table
+
+    def encode(self, table: Any) -> FloatArray:
+        """Return a table as numbers; warn of unknown categories of features in use."""
+        return self.fitted.read_features(table)
+
+    def name_unlearned(
+        self, table: Any, features: FloatArray
+    ) -> dict[tuple[int, int], str]:
+        """Return the names of categories without a code, by row and column."""
+        return self.fitted.encoder.name_unlearned(table, features)
+
+    def read_features(self, X: Any) -> FloatArray:
+        """Return static features as numbers; sensors of a panel are ignored."""
+        return self.encode(self.read_table(X))
+
+    def read_exposure(self, given: Any, n: int, table: Any) -> Exposure | None:
+        """Return the exposures of individuals, for a model that was fitted with some."""
+        index = getattr(table, "index", None)
+        exposure = read_new_exposure(given, n, None if callable(index) else index)
+        if exposure is not None and not self.fitted.has_exposure:
+            raise InvalidParameterError(
+                "This model was fitted without exposures, but individuals have some now."
+                "\n\nHint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
+            )
+        return exposure
+
+    def read_sensors(self, given: Trajectories | None, asker: str) -> Trajectories | None:
+        """Return sensors as in training; required if the model was trained with some."""
+        layout = self.fitted.sensor_layout
+        if layout is None:
+            if given is not None:
+                self.sensor_basis()  # says that the model has no sensors
+            return None
+        if given is None:
+            raise InvalidSensorsError(
+                "The model was fitted with sensors and needs them, but `Z` is missing.\n\n"
+                f"Hint: {asker}(…, Z=Z)."
+            )
+        return layout.apply(given)
+
+    def read_individuals(
+        self, X: Any, y: Any, Z: Trajectories | None, asker: str
+    ) -> tuple[FloatArray, RecurrentEvents, Trajectories | None]:
+        """Return features, histories and sensors of the same individuals."""
+        events = check_target(y)
+        check_histories(self.estimator, events)
+        if Z is not None and Z.has_ids and events.has_ids:
+            Z = Z.align(events.ids)
+        table, given = split_sensors(X, Z)
+        features = self.read_features(table)
+        if len(features) != len(events):
+            raise InvalidParameterError(
+                "`X` and `y` must be of the same individuals, but `X` has "
+                f"{len(features)} and `y` has {len(events)}."
+            )
+        check_ids_match(table, events)
+        return features, events, self.read_sensors(given, asker)
+
+    def sensor_basis(self) -> FittedSensorBasis:
+        """Return the functions of the sensors; refuse a model without sensors."""
+        if isinstance(self.basis, FittedSensorBasis):
+            return self.basis
+        raise InvalidSensorsError(
+            "The model must have sensors, but it was fitted without.\n\n"
+            "Hint: fit(X, y, Z=Z) learns from sensors; model.feature_importances_ ranks "
+            "static features."
+        )
+
+    def find_sensor(self, sensor: Any) -> SensorTerms:
+        """Return the sensor with a name or position."""
+        basis = self.sensor_basis()
+        place = _find(sensor, [each.name for each in basis.sensors], "sensor")
+        begin, end = basis.starts[place], basis.starts[place + 1]
+        return SensorTerms(basis.sensors[place], place, slice(int(begin), int(end)))
+
+    def find_feature(self, feature: Any) -> int:
+        """Return the column with a name or position."""
+        return _find(feature, self.names, "feature")
+
+    def observed_span(self) -> tuple[float, float]:
+        """Return the first start and last end of follow-up in training."""
+        return float(getattr(self.clock, "origin", 0.0)), self.horizon
+
+    def mean_speed(self) -> float:
+        """Return the average speed of the model's clock."""
+        begin, end = self.observed_span()
+        passed = np.diff(self.clock.read(np.array([begin, end])))[0]
+        return float(passed / (end - begin))
+
+    def trees(self) -> list[Tree]:
+        """Return the trees of all members."""
+        return [tree for member in self.ensemble.members for tree in member.trees]
+
+    def used_features(self) -> set[int]:
+        """Return the features that some tree splits on."""
+        found = [tree.nodes.feature for tree in self.trees()]
+        used = np.unique(np.concatenate([np.empty(0, np.int32), *found]))
+        return set(used[used >= 0].tolist())
+
+    def score(self, X: Any, y: RecurrentEvents, Z: Trajectories | None) -> float:
+        """Return the estimator's own score."""
+        return float(self.estimator.score(X, y, Z=Z))
+
+    def without(self, terms: slice) -> FittedModel:
+        """Return the model with some coefficients zero in all leaves."""
+        members = tuple(
+            Member(tuple(_set_zero(tree, terms) for tree in member.trees), member.weight)
+            for member in self.ensemble.members
+        )
+        changed = copy.copy(self.estimator)
+        ensemble = replace(self.ensemble, members=members)
+        changed.fitted_ = self.fitted.with_ensemble(ensemble)
+        return read_model(changed)
+
+
+def _set_zero(tree: Tree, terms: slice) -> Tree:
+    value = tree.nodes.value.copy()
+    value[:, terms] = 0.0
+    return replace(tree, nodes=tree.nodes._replace(value=value))
+
+
+def read_model(model: Any) -> FittedModel:
+    """Return the parts of a model; refuse one that is not fitted or another class."""
+    if isinstance(getattr(model, "fitted_", None), Fitted):
+        return FittedModel(model, model._read_fitted())
     if hasattr(model, "fit"):
         check_is_fitted(model)
     raise InvalidParameterError(
@@ -131,35 +256,6 @@ def check_model(model: Any) -> FittedModel:
         "Hint: search.best_estimator_ is the model of a search, pipeline[-1] that of a "
         "pipeline."
     )
-
-
-def read_features(model: FittedModel, X: Any) -> FloatArray:
-    """Return static features as numbers; sensors of a panel are ignored."""
-    return model.encoder_.transform(read_table(model, X), model.split_counts_ > 0.0)
-
-
-def read_table(model: FittedModel, X: Any) -> Any:
-    """Return static features as a table or array with the columns of training."""
-    table = X.X if isinstance(X, Panel) else X
-    if not hasattr(table, "columns"):
-        table = check_array(
-            table, dtype=None, ensure_all_finite=False, ensure_min_features=0
-        )
-    table = match_columns(model, table, model.encoder_.names)
-    validate_data(model, table, reset=False, skip_check_array=True)
-    return table
-
-
-def read_exposure(model: FittedModel, given: Any, n: int, table: Any) -> Exposure | None:
-    """Return the exposures of individuals, for a model that was fitted with some."""
-    index = getattr(table, "index", None)
-    exposure = read_new_exposure(given, n, None if callable(index) else index)
-    if exposure is not None and not getattr(model, "has_exposure_", False):
-        raise InvalidParameterError(
-            "This model was fitted without exposures, but individuals have some now.\n\n"
-            "Hint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
-        )
-    return exposure
 
 
 def split_sensors(X: Any, Z: Trajectories | None) -> tuple[Any, Trajectories | None]:
@@ -177,32 +273,6 @@ def split_sensors(X: Any, Z: Trajectories | None) -> tuple[Any, Trajectories | N
     return panel.X, panel.Z
 
 
-def sensor_basis(model: FittedModel) -> FittedSensorBasis:
-    """Return the functions of a model's sensors."""
-    basis = model.ensemble_.basis
-    if isinstance(basis, FittedSensorBasis):
-        return basis
-    raise InvalidSensorsError(
-        "The model must have sensors, but it was fitted without.\n\n"
-        "Hint: fit(X, y, Z=Z) learns from sensors; model.feature_importances_ ranks static "
-        "features."
-    )
-
-
-def find_sensor(model: FittedModel, sensor: Any) -> SensorTerms:
-    """Return the sensor with a name or position."""
-    basis = sensor_basis(model)
-    names = [each.name for each in basis.sensors]
-    place = _find(sensor, names, "sensor", "sensors")
-    begin, end = basis.starts[place], basis.starts[place + 1]
-    return SensorTerms(basis.sensors[place], place, slice(int(begin), int(end)))
-
-
-def find_feature(model: FittedModel, feature: Any) -> int:
-    """Return the column with a name or position."""
-    return _find(feature, model.encoder_.names, "feature", "features")
-
-
 def find_code(value: Any, categories: Sequence[Any], owner: str) -> float:
     """Return the code of a category."""
     if value in categories:
@@ -213,53 +283,22 @@ def find_code(value: Any, categories: Sequence[Any], owner: str) -> float:
     )
 
 
-def time_unit(model: FittedModel) -> str | None:
-    """Return the unit of time, None if unknown."""
-    layout = model.sensor_layout_
-    own: str | None = getattr(model, "time_unit_", None)
-    return own if own is not None or layout is None else layout.time_unit
-
-
-def observed_span(model: FittedModel) -> tuple[float, float]:
-    """Return the first start and last end of follow-up in training."""
-    return float(getattr(model.clock_, "origin", 0.0)), float(model.horizon_)
-
-
-def mean_speed(model: FittedModel) -> float:
-    """Return the average speed of the model's clock."""
-    begin, end = observed_span(model)
-    passed = np.diff(model.clock_.read(np.array([begin, end])))[0]
-    return float(passed / (end - begin))
-
-
-def sum_trees(model: FittedModel, features: FloatArray) -> FloatArray:
-    """Return the coefficients of individuals, (n, n_terms)."""
-    return model.ensemble_.coefficients(features, int(numba.get_num_threads()))
-
-
-def used_features(ensemble: Ensemble) -> set[int]:
-    """Return the features that some tree splits on."""
-    trees = [tree for member in ensemble.members for tree in member.trees]
-    found = np.concatenate([np.empty(0, np.int32), *[t.nodes.feature for t in trees]])
-    return set(np.unique(found[found >= 0]).tolist())
-
-
-def unused_features(model: FittedModel) -> tuple[str, ...]:
+def unused_features(model: Any) -> tuple[str, ...]:
     """Return the names of features that no tree splits on."""
-    used = used_features(model.ensemble_)
-    names = model.encoder_.names
-    return tuple(name for place, name in enumerate(names) if place not in used)
+    fitted = read_model(model)
+    used = fitted.used_features()
+    return tuple(name for place, name in enumerate(fitted.names) if place not in used)
 
 
-def unused_sensors(model: FittedModel) -> tuple[str, ...]:
+def unused_sensors(model: Any) -> tuple[str, ...]:
     """Return the names of sensors whose coefficients are zero in all leaves."""
-    basis = model.ensemble_.basis
+    fitted = read_model(model)
+    basis = fitted.basis
     if not isinstance(basis, FittedSensorBasis):
         return ()
     is_used = np.zeros(basis.n_terms, dtype=np.bool_)
-    for member in model.ensemble_.members:
-        for tree in member.trees:
-            is_used |= (tree.nodes.value[tree.nodes.feature < 0] != 0.0).any(axis=0)
+    for tree in fitted.trees():
+        is_used |= (tree.nodes.value[tree.nodes.feature < 0] != 0.0).any(axis=0)
     starts = zip(basis.starts[:-1], basis.starts[1:], strict=True)
     return tuple(
         sensor.name
@@ -268,7 +307,7 @@ def unused_sensors(model: FittedModel) -> tuple[str, ...]:
     )
 
 
-def find_unused_plan(model: FittedModel, future: Any) -> list[str]:
+def find_unused_plan(model: Any, future: Any) -> list[str]:
     """Return the sensors of a planned future that the model does not use."""
     if future is None:
         return []
@@ -288,7 +327,7 @@ def warn_of_unused(names: Iterable[str], noun: str, stacklevel: int = 3) -> None
         )
 
 
-def _find(wanted: Any, names: Sequence[str], noun: str, plural: str) -> int:
+def _find(wanted: Any, names: Sequence[str], noun: str) -> int:
     if isinstance(wanted, str) and wanted in names:
         return list(names).index(wanted)
     is_position = isinstance(wanted, Integral) and not isinstance(wanted, bool)
@@ -296,25 +335,40 @@ def _find(wanted: Any, names: Sequence[str], noun: str, plural: str) -> int:
         return int(wanted)
     raise InvalidParameterError(
         f"The model must know the {noun} {wanted!r}, but it does not.\n\n"
-        f"Hint: its {plural} are {', '.join(map(repr, names[:_N_LISTED]))}"
+        f"Hint: its {noun}s are {', '.join(map(repr, names[:_N_LISTED]))}"
         f"{', …' if len(names) > _N_LISTED else '.'}"
     )
 
 
-def read_sensors(
-    model: FittedModel, given: Trajectories | None, asker: str
-) -> Trajectories | None:
-    """Return sensors as in training; required if the model was trained with some."""
-    if model.sensor_layout_ is None:
-        if given is not None:
-            sensor_basis(model)  # says that the model has no sensors
-        return None
-    if given is None:
-        raise InvalidSensorsError(
-            "The model was fitted with sensors and needs them, but `Z` is missing.\n\n"
-            f"Hint: {asker}(…, Z=Z)."
-        )
-    return model.sensor_layout_.apply(given)
+def check_position(place: Any, n: int, name: str, plural: str) -> int:
+    """Return a position; negative ones count from the end."""
+    is_whole = isinstance(place, Integral) and not isinstance(place, bool)
+    if is_whole and -n <= int(place) < n:
+        return int(place) % n
+    raise InvalidParameterError(
+        f"`{name}` must be a position among {n} {plural}, but it is {place!r}."
+    )
+
+
+def name_codes(categories: Sequence[Any] | None, values: FloatArray) -> AnyArray:
+    """Return the categories of codes; numbers stay as they are."""
+    if categories is None:
+        return values
+    names = np.empty(len(values), dtype=object)
+    names[:] = [categories[int(code)] for code in values]
+    return names
+
+
+def sort_times(times: ArrayLike | None, usual: FloatArray) -> FloatArray:
+    """Return sorted unique times, or the usual ones if none are given."""
+    if times is None:
+        return usual
+    grid = np.unique(as_times(times, "times", "times count units since `y.origin`."))
+    if grid.size and np.isfinite(grid).all() and grid[0] >= 0.0:
+        return grid
+    raise InvalidParameterError(
+        "`times` must be finite and not negative, but they are not, or there are none."
+    )
 
 
 def find_ids(table: Any, sensors: Trajectories | None, n: int) -> AnyArray:

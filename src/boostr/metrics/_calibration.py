@@ -274,7 +274,7 @@ def calibration_slope(
     See Also
     --------
     calibration_table : The same by groups.
-    calibration_slope_scorer : Minus the distance of the slope from 1, as a scorer.
+    scorer : Makes a scorer from the distance of the slope from 1.
 
     Notes
     -----

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError
-from boostr.metrics._checks import check_choice, check_values
+from boostr.metrics._checks import check_values
 from boostr.metrics._observation import count_events
 
 __all__ = ["CaptureCurve", "capture_curve"]
@@ -140,7 +141,7 @@ def capture_curve(
     See Also
     --------
     event_concordance : Says the same as the area, at each moment.
-    capture_scorer : The area as a scorer.
+    scorer : Makes a scorer from the area.
 
     Notes
     -----

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import first_few
-from boostr._checks.parameters import check_choice
 from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
-    "check_choice",
     "check_curves",
     "check_grid",
     "check_horizon",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights
+from boostr._checks.parameters import check_choice
 from boostr._kernels.concordance import (
     compare_pairs,
     sweep_levels,
@@ -17,7 +18,7 @@ from boostr._kernels.concordance import (
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
 from boostr.exceptions import InvalidEventsError
-from boostr.metrics._checks import check_choice, check_horizon, check_values
+from boostr.metrics._checks import check_horizon, check_values
 from boostr.metrics._levels import arrange_levels
 from boostr.metrics._observation import count_events, covers, observed_share
 
@@ -86,7 +87,7 @@ def recurrent_concordance(
     --------
     event_concordance : Compares at every event, and is as quick with late entry and gaps.
     paper_concordance : The definition of the Boost-R paper.
-    concordance_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----

@@ -53,7 +53,7 @@ def integrated_squared_error(
     See Also
     --------
     boostr.simulate.Simulation : Has the true curves.
-    squared_error_scorer : The mean as a scorer.
+    scorer : Makes a scorer from the mean.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def observed_l2(
     --------
     integrated_count_error : Makes up for those who left before the horizon.
     point_process_log_likelihood : Fair also where ends depend on the events.
-    observed_l2_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----
@@ -201,7 +201,7 @@ def integrated_count_error(
     --------
     skill_score : The same beside the error of the mean cumulative function.
     window_count_error : The error in one window of time.
-    integrated_count_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----
@@ -275,7 +275,7 @@ def skill_score(
     See Also
     --------
     integrated_count_error : The error.
-    skill_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights, first_few
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import (
-    check_choice,
     check_positive,
     check_values,
     check_window,
@@ -77,7 +77,7 @@ def window_count_error(
     --------
     poisson_deviance : Takes everybody as long as observed, and ends that depend on events.
     integrated_count_error : The same for all windows that begin with the first time.
-    window_count_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----
@@ -158,7 +158,7 @@ def poisson_deviance(
     --------
     point_process_log_likelihood : Judges when the events happen, too.
     window_count_error : Squared errors of counts.
-    poisson_deviance_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----
@@ -236,7 +236,7 @@ def point_process_log_likelihood(
     --------
     boostr.BoostR.score : The same minus that of the average individual.
     poisson_deviance : Judges the numbers of events alone.
-    log_likelihood_scorer : The same as a scorer.
+    scorer : Makes a scorer for scikit-learn.
 
     Notes
     -----

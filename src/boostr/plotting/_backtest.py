@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from boostr._checks.parameters import check_choice
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.times import name_unit
-from boostr.exceptions import InvalidParameterError
+from boostr.plotting._draw import draw_grid
 from boostr.plotting.style import (
     CYCLE,
     GREY,
@@ -76,11 +77,7 @@ def plot_backtest(
     >>> [panel.get_ylabel() for panel in ax.child_axes]
     ['Expected over observed events', 'Poisson deviance per individual']
     """
-    if measure not in _MEASURES:
-        raise InvalidParameterError(
-            f"`measure` must be one of {', '.join(map(repr, _MEASURES))}, but it is "
-            f"{measure!r}."
-        )
+    check_choice(measure, tuple(_MEASURES), "measure")
     axes: Axes = open_axes(ax, "plot_backtest", (10.0, 4.4))
     totals, scores = place_beside(axes, 2, _GAP)
     frame = nw.from_native(result.table, eager_only=True)
@@ -145,6 +142,5 @@ def _finish(totals: Any, scores: Any, labels: list[str], measure: str, result: A
         name_categories(panel.xaxis, labels)
         panel.set_xlim(-0.6, len(labels) - 0.4)
         panel.set_xlabel(f"Forecast as of, {ahead} ahead")
-        panel.grid(axis="y", color="0.9", linewidth=0.8)
-        panel.set_axisbelow(True)
+        draw_grid(panel, "y")
     scores.legend(title="candidate (mean)", fontsize="small", title_fontsize="small")

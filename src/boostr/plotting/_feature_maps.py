@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._typing import AnyArray, FloatArray
-from boostr.data.times import name_unit
+from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import CoefficientMap, FeatureInteraction
+from boostr.plotting._draw import draw_map
 from boostr.plotting.style import (
     find_edges,
-    name_categories,
+    name_moment,
     name_rate,
     open_axes,
     place_beside,
@@ -73,27 +73,20 @@ def plot_coefficient_map(
     ('x0', 'x1')
     """
     axes: Axes = open_axes(ax, "plot_coefficient_map")
-    options: dict[str, Any] = {"cmap": "viridis", "rasterized": True}
+    options: dict[str, Any] = {}
     if result.kind == "effect":
         largest = float(np.abs(result.values).max()) or 1.0
-        options = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "rasterized": True}
-    edges = [find_edges(_places(grid)) for grid in (result.x_grid, result.y_grid)]
-    mesh = axes.pcolormesh(*edges, result.values, **(options | dict(mesh_kwargs or {})))
-    for axis, name, grid in (
-        (axes.xaxis, result.feature_x, result.x_grid),
-        (axes.yaxis, result.feature_y, result.y_grid),
-    ):
-        axis.set_label_text(name)
-        if grid.dtype == object:
-            name_categories(axis, grid)
+        options = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+    mesh = draw_map(
+        axes,
+        (result.feature_x, result.feature_y),
+        (result.x_grid, result.y_grid),
+        result.values,
+        options | dict(mesh_kwargs or {}),
+    )
     if show_colorbar:
         axes.figure.colorbar(mesh, ax=axes, label=_describe(result))
     return axes
-
-
-def _places(grid: AnyArray) -> FloatArray:
-    """Return where values stand on an axis; categories stand at whole numbers."""
-    return np.arange(len(grid), dtype=np.float64) if grid.dtype == object else grid
 
 
 def _describe(result: CoefficientMap) -> str:
@@ -104,9 +97,7 @@ def _describe(result: CoefficientMap) -> str:
         return f"Rate added by {result.sensor} at {shorten(result.at)}\n({rate})"
     if result.kind == "baseline":
         return f"Baseline rate ({rate})"
-    unit = name_unit(result.time_unit)
-    when = f"{result.horizon:g} {unit}" if unit else f"time {result.horizon:g}"
-    return f"Expected number of events by {when}"
+    return f"Expected number of events by {name_moment(result.horizon, result.time_unit)}"
 
 
 _TITLES = ("True", "Estimated")
@@ -257,19 +248,19 @@ def plot_interaction(
     n_maps = len(result.times)
     axes: Axes = open_axes(ax, "plot_interaction", (1.4 + 3.4 * n_maps, 3.6))
     panels = place_beside(axes, n_maps, 0.45 if same_scale else 1.15)
-    edges = [find_edges(_places(grid)) for grid in (result.x_grid, result.y_grid)]
-    options: dict[str, Any] = {"cmap": "viridis", "rasterized": True}
+    options: dict[str, Any] = {}
     if same_scale:
-        options |= {"vmin": float(result.values.min()), "vmax": float(result.values.max())}
-    options |= dict(mesh_kwargs or {})
-    unit = name_unit(result.time_unit)
+        options = {"vmin": float(result.values.min()), "vmax": float(result.values.max())}
     figure: Any = axes.figure
     for place, panel in enumerate(panels):
-        mesh = panel.pcolormesh(*edges, result.values[place], **options)
-        _label(panel.xaxis, result.feature_x, result.x_grid)
-        _label(panel.yaxis, result.feature_y, result.y_grid)
-        moment = result.times[place]
-        panel.set_title(f"By {moment:g} {unit}" if unit else f"By time {moment:g}")
+        mesh = draw_map(
+            panel,
+            (result.feature_x, result.feature_y),
+            (result.x_grid, result.y_grid),
+            result.values[place],
+            options | dict(mesh_kwargs or {}),
+        )
+        panel.set_title(f"By {name_moment(result.times[place], result.time_unit)}")
         if place and same_scale:
             panel.set_ylabel("")
         is_last = place == n_maps - 1
@@ -278,9 +269,3 @@ def plot_interaction(
             label = "Expected number of events" if is_last else ""
             figure.colorbar(mesh, cax=bar, label=label)
     return axes
-
-
-def _label(axis: Any, name: str, grid: AnyArray) -> None:
-    axis.set_label_text(shorten(name))
-    if grid.dtype == object:
-        name_categories(axis, grid)

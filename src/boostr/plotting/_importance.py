@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import FeatureImportance, PermutationImportance, SensorImportance
-from boostr.plotting.style import BLUE, GREY, name_rate, open_axes, shorten
+from boostr.plotting._draw import draw_bars
+from boostr.plotting.style import name_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,39 +70,29 @@ def plot_sensor_importance(
     3
     """
     names, values, errors = _choose(importance, measure)
-    order = np.argsort(-values, kind="stable")[:n_most]
-    axes: Axes = open_axes(ax, "plot_sensor_importance", (6.4, 1.2 + 0.3 * len(order)))
-    options = {
-        "color": BLUE,
-        "xerr": None if errors is None else errors[order],
-        "error_kw": {"ecolor": "black", "elinewidth": 1.0, "capsize": 3.0},
-        **(bar_kwargs or {}),
-    }
-    axes.barh(np.arange(len(order)), values[order], **options)
-    axes.set_yticks(np.arange(len(order)), [shorten(names[place]) for place in order])
-    axes.invert_yaxis()
-    axes.locator_params(axis="x", nbins=6)
-    if np.any(values[order] < 0.0):
-        axes.axvline(0.0, color=GREY, linewidth=0.8)
-    axes.set_xlabel(_describe(importance, measure, has_errors=errors is not None))
-    return axes
+    return draw_bars(
+        ax,
+        "plot_sensor_importance",
+        names,
+        values,
+        errors=errors,
+        label=_describe(importance, measure, has_errors=errors is not None),
+        n_most=n_most,
+        bar_kwargs=bar_kwargs,
+    )
 
 
 def _choose(
     importance: SensorImportance, measure: str
 ) -> tuple[tuple[str, ...], FloatArray, FloatArray | None]:
-    """Return names, lengths of bars, and standard errors where there are any."""
+    """Return names, lengths of bars, and standard errors where they are known."""
+    check_choice(measure, ("norm", "loss", "zero_share", "feature"), "measure")
     if measure == "norm":
         return importance.sensors, importance.norms, None
     if measure == "zero_share":
         return importance.sensors, importance.zero_shares, None
     if measure == "feature":
         return importance.features, importance.feature_importances, None
-    if measure != "loss":
-        raise InvalidParameterError(
-            "`measure` must be 'norm', 'loss', 'zero_share' or 'feature', but it is "
-            f"{measure!r}."
-        )
     if importance.measure is None:
         raise InvalidParameterError(
             "Losses without a sensor need individuals or validation, but there were "
@@ -117,19 +109,16 @@ def _describe(importance: SensorImportance, measure: str, *, has_errors: bool) -
         return "Share of leaves without effect"
     if measure == "feature":
         return "Share of the gain of all splits"
-    rise = (
-        "Drop of log-likelihood"
-        if importance.measure == "log-likelihood"
-        else ("Rise of held-out loss")
-    )
+    is_likelihood = importance.measure == "log-likelihood"
+    rise = "Drop of log-likelihood" if is_likelihood else "Rise of held-out loss"
     error = " ± standard error" if has_errors else ""
     return f"{rise} without it, per individual{error}"
 
 
-_LABELS = {
-    "importance": "Share of the gain of all splits",
-    "gain": "Gain of all splits",
-    "n_splits": "Number of splits",
+_MEASURES = {
+    "importance": ("importances", "Share of the gain of all splits"),
+    "gain": ("gains", "Gain of all splits"),
+    "n_splits": ("n_splits", "Number of splits"),
 }
 
 
@@ -178,24 +167,17 @@ def plot_importance(
     >>> len(ax.patches), ax.get_xlabel()
     (2, 'Share of the gain of all splits')
     """
-    if measure not in _LABELS:
-        raise InvalidParameterError(
-            f"`measure` must be 'importance', 'gain' or 'n_splits', but it is {measure!r}."
-        )
-    values = {
-        "importance": result.importances,
-        "gain": result.gains,
-        "n_splits": result.n_splits,
-    }[measure]
-    order = np.argsort(-values, kind="stable")[:n_most]
-    axes: Axes = open_axes(ax, "plot_importance", (6.4, 1.2 + 0.3 * len(order)))
-    places = np.arange(len(order))
-    axes.barh(places, values[order], **{"color": BLUE, **(bar_kwargs or {})})
-    axes.set_yticks(places, [shorten(result.features[place]) for place in order])
-    axes.invert_yaxis()
-    axes.locator_params(axis="x", nbins=6)
-    axes.set_xlabel(_LABELS[measure])
-    return axes
+    check_choice(measure, tuple(_MEASURES), "measure")
+    attribute, label = _MEASURES[measure]
+    return draw_bars(
+        ax,
+        "plot_importance",
+        result.features,
+        getattr(result, attribute),
+        label=label,
+        n_most=n_most,
+        bar_kwargs=bar_kwargs,
+    )
 
 
 def plot_permutation_importance(
@@ -240,21 +222,13 @@ def plot_permutation_importance(
     >>> len(ax.patches)
     2
     """
-    order = np.argsort(-result.importances, kind="stable")[:n_most]
-    size = (6.4, 1.2 + 0.3 * len(order))
-    axes: Axes = open_axes(ax, "plot_permutation_importance", size)
-    options = {
-        "color": BLUE,
-        "xerr": result.errors[order],
-        "error_kw": {"ecolor": "black", "elinewidth": 1.0, "capsize": 3.0},
-        **(bar_kwargs or {}),
-    }
-    places = np.arange(len(order))
-    axes.barh(places, result.importances[order], **options)
-    axes.set_yticks(places, [shorten(result.features[place]) for place in order])
-    axes.invert_yaxis()
-    axes.locator_params(axis="x", nbins=6)
-    if np.any(result.importances[order] - result.errors[order] < 0.0):
-        axes.axvline(0.0, color=GREY, linewidth=0.8)
-    axes.set_xlabel("Rise of the loss if shuffled ± standard error")
-    return axes
+    return draw_bars(
+        ax,
+        "plot_permutation_importance",
+        result.features,
+        result.importances,
+        errors=result.errors,
+        label="Rise of the loss if shuffled ± standard error",
+        n_most=n_most,
+        bar_kwargs=bar_kwargs,
+    )

@@ -11,11 +11,10 @@ from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.inspection import IndividualConvergence
+from boostr.plotting._draw import draw_sensor, shade_gaps
 from boostr.plotting.style import (
-    BLUE,
-    GREY,
     VERMILION,
-    name_categories,
+    capitalise,
     name_time,
     open_axes,
     shorten,
@@ -90,10 +89,10 @@ def plot_individual(
     high = max(float(result.times[-1]), float(times[-1]))
     for place, panel in enumerate(panels[1:]):
         assert paths is not None  # noqa: S101 - there is a panel for it
-        _draw_sensor(panel, paths, place, high)
+        draw_sensor(panel, paths, place, (0.0, high))
     for panel in panels:
         panel.set_xlim(0.0, high)
-        _shade_gaps(panel, result.history, high)
+        shade_gaps(panel, result.history, (0.0, high))
     panels[-1].set_xlabel(name_time(result.time_unit))
     return axes
 
@@ -133,30 +132,7 @@ def _draw_stages(
         panel.plot(result.times, curve, **style)
 
 
-def _draw_sensor(panel: Any, paths: Trajectories, place: int, high: float) -> None:
-    begins = np.maximum(paths.begin_times(), 0.0)
-    values = paths.values[place]
-    if values.size:
-        until = max(high, float(begins[-1]))
-        times, held = np.append(begins, until), np.append(values, values[-1])
-        panel.step(times, held, where="post", color=BLUE, linewidth=1.2)
-    panel.set_title(shorten(paths.names[place]), loc="left", fontsize="small")
-    categories = paths.categories[place]
-    if categories is not None:
-        name_categories(panel.yaxis, categories)
-        panel.set_ylim(-0.5, len(categories) - 0.5)
-
-
-def _shade_gaps(panel: Any, history: RecurrentEvents, high: float) -> None:
-    begins = [0.0, *history.window_stop.tolist()]
-    ends = [*history.window_start.tolist(), high]
-    for begin, end in zip(begins, ends, strict=True):
-        if end > begin:
-            options = {"color": GREY, "alpha": 0.2, "linewidth": 0.0, "zorder": 0.5}
-            panel.axvspan(begin, end, **options)
-
-
 def _name(result: IndividualConvergence) -> str:
     name = result.history.id_name or "individual"
     own = result.history.ids[0] if result.has_id else result.position
-    return f"{name[:1].upper()}{name[1:]} {shorten(own)}"
+    return f"{capitalise(name)} {shorten(own)}"

@@ -11,7 +11,8 @@ from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.nonparametric import McfDifference, MeanCumulativeFunction
 from boostr.nonparametric._difference import read_groups
-from boostr.plotting.style import BLUE, CYCLE, name_time, open_axes, shorten
+from boostr.plotting._draw import draw_steps_with_band
+from boostr.plotting.style import BLUE, CYCLE, DASHES, name_time, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,18 +67,14 @@ def plot_mcf(
     """
     axes: Axes = open_axes(ax, "plot_mcf")
     times = np.concatenate([[result.span_[0]], result.times_, [result.span_[1]]])
-    line_options = {"label": label, **(line_kwargs or {})}
-    (line,) = axes.step(times, _extend(result.mcf_), where="post", **line_options)
-    if show_band:
-        band_options = {
-            "color": line.get_color(),
-            "alpha": 0.2,
-            "linewidth": 0.0,
-            "label": f"{result.confidence:.0%} confidence" if label is None else None,
-            **(band_kwargs or {}),
-        }
-        lower, upper = _extend(result.lower_), _extend(result.upper_)
-        axes.fill_between(times, lower, upper, step="post", **band_options)
+    band_label = f"{result.confidence:.0%} confidence" if label is None else None
+    draw_steps_with_band(
+        axes,
+        times,
+        (_extend(result.mcf_), _extend(result.lower_), _extend(result.upper_)),
+        {"label": label, **(line_kwargs or {})},
+        {"label": band_label, **(band_kwargs or {})} if show_band else None,
+    )
     _label_axes(axes, result)
     if label is not None:
         axes.legend(loc="upper left")
@@ -145,28 +142,20 @@ def plot_mcf_difference(
     axes: Axes = open_axes(ax, "plot_mcf_difference")
     times = np.concatenate([[result.span[0]], result.times, [result.span[1]]])
     axes.axhline(0.0, color="0.35", linewidth=0.9, linestyle="--", zorder=1.5)
-    line_options = {"color": BLUE, "label": "difference", **(line_kwargs or {})}
-    steps = _extend(result.difference)
-    (line,) = axes.step(times, steps, where="post", **line_options)
-    if show_band:
-        band_options = {
-            "color": line.get_color(),
-            "alpha": 0.2,
-            "linewidth": 0.0,
-            "label": f"{result.confidence:.0%} confidence",
-            **(band_kwargs or {}),
-        }
-        lower, upper = _extend(result.lower), _extend(result.upper)
-        axes.fill_between(times, lower, upper, step="post", **band_options)
+    band_label = f"{result.confidence:.0%} confidence"
+    draw_steps_with_band(
+        axes,
+        times,
+        (_extend(result.difference), _extend(result.lower), _extend(result.upper)),
+        {"color": BLUE, "label": "difference", **(line_kwargs or {})},
+        {"label": band_label, **(band_kwargs or {})} if show_band else None,
+    )
     counted = "cost of events" if result.has_costs else "number of events"
     names = f"{shorten(result.group)} minus {shorten(result.reference)}"
     axes.set_xlabel(name_time(result.time_unit))
     axes.set_ylabel(f"Mean cumulative {counted},\n{names}")
     axes.legend(loc="best", frameon=False)
     return axes
-
-
-_DASHES = ("-", "--", "-.", ":")
 
 
 def plot_mcf_groups(
@@ -221,7 +210,7 @@ def plot_mcf_groups(
         style = {
             "color": colour,
             # Grey prints and more groups than colours need a second mark.
-            "linestyle": _DASHES[(place + place // len(CYCLE)) % len(_DASHES)],
+            "linestyle": DASHES[(place + place // len(CYCLE)) % len(DASHES)],
             "linewidth": 1.8,
         }
         plot_mcf(

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
 from boostr._optional import require
 from boostr._typing import FloatArray
-from boostr.data.times import name_unit
-from boostr.exceptions import InvalidParameterError
 from boostr.inspection import PartialDependence
 from boostr.plotting.style import (
     CYCLE,
     GREY,
-    name_categories,
+    find_places,
+    format_number,
+    name_axis,
+    name_moment,
     name_time,
     open_axes,
     shorten,
@@ -76,10 +78,7 @@ def plot_partial_dependence(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['by time 50', 'by time 100']
     """
-    if over not in {"feature", "time"}:
-        raise InvalidParameterError(
-            f"`over` must be 'feature' or 'time', but it is {over!r}."
-        )
+    check_choice(over, ("feature", "time"), "over")
     axes: Axes = open_axes(ax, "plot_partial_dependence", (6.0, 4.2))
     draw = _draw_over_feature if over == "feature" else _draw_over_time
     draw(axes, result, {"linewidth": 2.0, **(line_kwargs or {})})
@@ -90,35 +89,30 @@ def _draw_over_feature(
     axes: Axes, result: PartialDependence, options: dict[str, Any]
 ) -> None:
     is_categorical = result.grid.dtype == object
-    places = np.arange(float(len(result.grid))) if is_categorical else result.grid
+    places = find_places(result.grid)
     if result.individual is not None:
         _draw_individuals(axes, places, result.individual[:, :, -1])
     if is_categorical:
         options = {"marker": "o", "linestyle": ":", **options}
-    unit = name_unit(result.time_unit)
     for place, moment in enumerate(result.times):
-        label = f"by {moment:g} {unit}" if unit else f"by time {moment:g}"
+        label = f"by {name_moment(moment, result.time_unit)}"
         style = {"color": CYCLE[place % len(CYCLE)], "label": label, **options}
         axes.plot(places, result.average[:, place], **style)
-    if is_categorical:
-        name_categories(axes.xaxis, result.grid)
-    else:
+    if not is_categorical:
         _mark_deciles(axes, result.observed)
-    axes.set_xlabel(shorten(result.feature))
+    name_axis(axes.xaxis, result.feature, result.grid)
     _finish(axes, title=None)
 
 
 def _draw_individuals(axes: Axes, places: FloatArray, values: FloatArray) -> None:
-    """Draw individuals as thin lines; of many, every so many-th in order of its mean."""
+    """Draw individuals as thin lines; of many, an evenly spaced subsample by their mean."""
     order = np.argsort(values.mean(axis=1), kind="stable")
     n_lines = min(len(order), _MOST_LINES)
     chosen = order[np.linspace(0, len(order) - 1, n_lines).astype(np.int64)]
     collections = require("matplotlib.collections", extra="plot", feature="plotting")
     segments = [np.column_stack([places, row]) for row in values[chosen]]
-    lines = collections.LineCollection(
-        segments, colors=GREY, linewidths=0.5, alpha=0.35, zorder=1.0
-    )
-    axes.add_collection(lines)
+    style: dict[str, Any] = {"colors": GREY, "linewidths": 0.5, "alpha": 0.35}
+    axes.add_collection(collections.LineCollection(segments, zorder=1.0, **style))
 
 
 def _mark_deciles(axes: Axes, observed: FloatArray) -> None:
@@ -139,9 +133,9 @@ def _draw_over_time(axes: Axes, result: PartialDependence, options: dict[str, An
         # Without the palest end, which is hard to see on white.
         colours = list(pyplot.get_cmap("viridis")(np.linspace(0.0, 0.9, len(chosen))))
     for place, colour in zip(chosen, colours, strict=True):
-        label = shorten(result.grid[place])
-        if result.grid.dtype != object:
-            label = f"{result.grid[place]:.3g}"
+        value = result.grid[place]
+        is_category = result.grid.dtype == object
+        label = shorten(value) if is_category else format_number(value, 3)
         style = {"color": colour, "label": label, **options}
         axes.plot(result.times, result.average[place], **style)
     axes.set_xlabel(name_time(result.time_unit))

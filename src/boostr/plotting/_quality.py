@@ -14,9 +14,11 @@ from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 from boostr.metrics import CalibrationTable, CaptureCurve
+from boostr.plotting._draw import box_style, draw_grid
 from boostr.plotting.style import (
     BLUE,
     CYCLE,
+    DASHES,
     GREY,
     LONGEST,
     VERMILION,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_calibration", "plot_capture", "plot_comparison", "plot_validation"]
+
+_DASHED: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": "--"}
 
 
 def plot_calibration(
@@ -91,16 +95,10 @@ def plot_calibration(
     # Rates below zero cannot be.
     bars = np.stack([np.minimum(error, observed), error])
     colour = CYCLE[len(axes.containers) % len(CYCLE)]
-    options: dict[str, Any] = {
-        "color": colour,
-        "fmt": "o",
-        "markersize": 5.0,
-        "elinewidth": 1.2,
-    }
-    options |= {"capsize": 3.0, "label": label, "zorder": 2.5, **(point_kwargs or {})}
-    axes.errorbar(expected, observed, yerr=bars, **options)
-    style: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": "--"}
-    axes.axline((0.0, 0.0), slope=1.0, zorder=1.5, **style)
+    options: dict[str, Any] = {"color": colour, "fmt": "o", "markersize": 5.0}
+    options |= {"elinewidth": 1.2, "capsize": 3.0, "label": label, "zorder": 2.5}
+    axes.errorbar(expected, observed, yerr=bars, **(options | dict(point_kwargs or {})))
+    axes.axline((0.0, 0.0), slope=1.0, zorder=1.5, **_DASHED)
     # Of all tables that share the Axes.
     highest = max(float(axes.dataLim.xmax), float(axes.dataLim.ymax))
     reach = 1.06 * highest if highest > 0.0 else 1.0
@@ -160,27 +158,14 @@ def plot_capture(
     axes: Axes = open_axes(ax, "plot_capture", (4.8, 4.6))
     name = f"{label or 'model'} (area {result.area:.2f})"
     n_before = sum(line.get_linestyle() == "-" for line in axes.lines)
-    colour = CYCLE[n_before % len(CYCLE)]
-    options = {
-        "color": colour,
-        "linewidth": 2.0,
-        "label": name,
-        "zorder": 3.0,
-        **(line_kwargs or {}),
-    }
+    options: dict[str, Any] = {"color": CYCLE[n_before % len(CYCLE)], "linewidth": 2.0}
+    options |= {"label": name, "zorder": 3.0, **(line_kwargs or {})}
     axes.plot(result.share, result.captured, **options)
     if show_ideal:
-        name = f"best possible (area {result.ideal_area:.2f})"
-        axes.plot(
-            result.ideal_share,
-            result.ideal_captured,
-            color="black",
-            linewidth=1.0,
-            linestyle=":",
-            label=name,
-        )
-        style: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": "--"}
-        axes.plot([0.0, 1.0], [0.0, 1.0], label="chance (area 0.50)", **style)
+        style: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": ":"}
+        style["label"] = f"best possible (area {result.ideal_area:.2f})"
+        axes.plot(result.ideal_share, result.ideal_captured, **style)
+        axes.plot([0.0, 1.0], [0.0, 1.0], label="chance (area 0.50)", **_DASHED)
     ticker = require("matplotlib.ticker", extra="plot", feature="plot_capture")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(ticker.PercentFormatter(xmax=1.0))
@@ -247,7 +232,7 @@ def plot_comparison(
     samples = [sample[np.isfinite(sample)] for sample in samples]
     empty = [name for name, each in zip(scores, samples, strict=True) if not each.size]
     if not samples or empty:
-        which = ", ".join(map(repr, empty)) or "anybody"
+        which = ", ".join(map(repr, empty)) or "any"
         raise InvalidParameterError(
             f"Every learner must have finite scores, but there are none of {which}."
         )
@@ -259,13 +244,7 @@ def plot_comparison(
         "positions": np.arange(len(samples)),
         "widths": 0.55,
         **_lay(axes, horizontal),
-        "patch_artist": True,
-        "showfliers": not is_dotted,
-        "boxprops": {"facecolor": "#DCEBF5", "edgecolor": BLUE},
-        "medianprops": {"color": VERMILION, "linewidth": 2.0},
-        "whiskerprops": {"color": BLUE},
-        "capprops": {"color": BLUE},
-        "flierprops": {"marker": ".", "markersize": 4.0, "markeredgecolor": "0.35"},
+        **box_style(BLUE, VERMILION, shows_outliers=not is_dotted),
         **(box_kwargs or {}),
     }
     axes.boxplot(samples, **options)
@@ -279,8 +258,7 @@ def plot_comparison(
     else:
         axes.set_xlim(limits)
     values.set_label_text(label)
-    values.grid(visible=True, color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
+    draw_grid(axes, "x" if horizontal else "y")
     return axes
 
 
@@ -300,7 +278,6 @@ def _draw_dots(axes: Axes, samples: Sequence[FloatArray], horizontal: bool) -> N
         axes.scatter(*dots, zorder=2.5, **look)
 
 
-_DASHES = ("-", "--", "-.", ":")
 _INCHES_PER_LINE = 0.185  # of the legend
 _LEFT = 0.2  # share of the axis that the legend leaves free
 _LEAST_WEIGHT = 0.005  # below which a weight reads as zero
@@ -352,30 +329,26 @@ def plot_validation(
             "Hint: BoostR(validation='cv') validates, validation=None does not."
         )
     axes: Axes = open_axes(ax, "plot_validation", (6.4, 4.4))
-    order = sorted(results, key=lambda run: -run["weight"])
-    used = [run for run in order if run["weight"] >= _LEAST_WEIGHT]
-    unused = [run for run in order if run["weight"] < _LEAST_WEIGHT]
+    ranked = sorted(results, key=lambda run: -run["weight"])
+    used = [run for run in ranked if run["weight"] >= _LEAST_WEIGHT]
+    unused = [run for run in ranked if run["weight"] < _LEAST_WEIGHT]
     for place, run in enumerate(unused):
-        label = f"weight 0 ({len(unused)} more)" if place == 0 else None
+        label = f"weight 0% ({len(unused)} more)" if place == 0 else None
         _draw(axes, run, {"color": GREY, "linewidth": 0.8, "label": label}, 1.8)
     for place, run in enumerate(used):
         style = {
             "color": CYCLE[place % len(CYCLE)],
-            "linestyle": _DASHES[place % len(_DASHES)],
+            "linestyle": DASHES[place % len(DASHES)],
             "linewidth": 1.8,
-            "label": f"{run['label']}: weight {run['weight']:.2f}",
+            "label": f"{run['label']}: weight {run['weight']:.0%}",
             "zorder": 3.0,
             **(line_kwargs or {}),
         }
         _draw(axes, run, style, 3.5)
     handles, labels = axes.get_legend_handles_labels()
-    first = 1 if unused else 0  # those without a weight come last
-    axes.legend(
-        handles[first:] + handles[:first],
-        labels[first:] + labels[:first],
-        loc="upper right",
-        fontsize="small",
-    )
+    order = np.roll(np.arange(len(labels)), -1 if unused else 0)  # weights of 0 come last
+    lines = [handles[k] for k in order], [labels[k] for k in order]
+    axes.legend(*lines, loc="upper right", fontsize="small")
     _make_room(axes, results, len(labels))
     longest = max(len(run["curve"]) for run in results)
     axes.set_xlim(0.5, longest + 0.5)
@@ -403,8 +376,6 @@ def _draw(
     (line,) = axes.plot(np.arange(1, len(curve) + 1), curve, **style)
     kept = int(run["n_trees"])
     if 1 <= kept <= len(curve):
-        options: dict[str, Any] = {"color": line.get_color(), "marker": "o"}
         size = 7.0 if style["linewidth"] > 1.0 else 4.0
-        axes.plot(
-            [kept], [curve[kept - 1]], markersize=size, zorder=zorder, ls="", **options
-        )
+        options: dict[str, Any] = {"color": line.get_color(), "markersize": size}
+        axes.plot([kept], [curve[kept - 1]], "o", zorder=zorder, **options)

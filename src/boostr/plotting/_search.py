@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
 from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import InvalidParameterError
-from boostr.plotting.style import BLUE, VERMILION, open_axes, shorten
+from boostr.plotting._draw import box_style, draw_grid
+from boostr.plotting.style import BLUE, VERMILION, name_categories, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +88,7 @@ def plot_design(
         panel.scatter(horizontal.places, vertical.places, **options)
         horizontal.label(panel.xaxis)
         vertical.label(panel.yaxis)
-        panel.grid(color="0.9", linewidth=0.8)
+        draw_grid(panel)
         if not (horizontal.words or vertical.words):
             _number(panel, horizontal.places, vertical.places)
         _name_axes(panel, names, across, down)
@@ -110,8 +112,7 @@ class _Scale:
     def label(self, axis: Any) -> None:
         axis.axes.margins(_MARGIN)
         if self.words:
-            words = [shorten(word) for word in self.words]
-            axis.set_ticks(np.arange(len(words)), words)
+            name_categories(axis, self.words)
         elif self.is_logarithmic:
             axis.axes.set(**{f"{axis.axis_name}scale": "log"})
 
@@ -120,14 +121,11 @@ def _choose(
     results: Sequence[Mapping[str, Any]], parameters: Sequence[str] | None
 ) -> list[str]:
     known = list(results[0]["params"]) if results else []
-    if parameters is None:
-        chosen = [
-            name
-            for name in known
-            if len({str(result["params"][name]) for result in results}) > 1
-        ]
-    else:
-        chosen = list(parameters)
+
+    def varies(name: str) -> bool:
+        return len({str(result["params"][name]) for result in results}) > 1
+
+    chosen = list(filter(varies, known)) if parameters is None else list(parameters)
     unknown = [name for name in chosen if name not in known]
     if len(chosen) < 2 or unknown:
         raise InvalidParameterError(
@@ -183,7 +181,6 @@ _LABELS = {
     "scores": "Score",
 }
 _LARGEST_DOT = 150.0  # area of the dot that stands for all trees
-_FACES = {BLUE: "#DCEBF5", VERMILION: "#F9E0CF"}
 
 
 def plot_setting_boxes(
@@ -234,11 +231,7 @@ def plot_setting_boxes(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('Setting', 'Leaves of a tree')
     """
-    if measure not in _LABELS:
-        raise InvalidParameterError(
-            f"`measure` must be one of {', '.join(map(repr, _LABELS))}, but it is "
-            f"{measure!r}."
-        )
+    check_choice(measure, tuple(_LABELS), "measure")
     samples = [np.ravel(np.asarray(result[measure])) for result in results]
     if not samples or not all(sample.size for sample in samples):
         raise InvalidParameterError(
@@ -247,7 +240,11 @@ def plot_setting_boxes(
     numbers = np.arange(1, len(samples) + 1)
     axes: Axes = open_axes(ax, "plot_setting_boxes", (1.6 + 0.36 * len(samples), 4.0))
     is_whole = all(np.issubdtype(sample.dtype, np.integer) for sample in samples)
-    _draw_boxes(axes, samples, marked, not is_whole, box_kwargs or {})
+    for number, sample in zip(numbers, samples, strict=True):
+        colour = VERMILION if number - 1 in marked else BLUE
+        options = {"widths": 0.6, **box_style(colour, "black", shows_outliers=not is_whole)}
+        options |= {"positions": [number], "manage_ticks": False, **(box_kwargs or {})}
+        axes.boxplot([sample], **options)
     if is_whole:
         _draw_shares(axes, numbers, samples)
         axes.locator_params(axis="y", integer=True)
@@ -255,36 +252,8 @@ def plot_setting_boxes(
     axes.set_xlim(0.4, len(samples) + 0.6)
     axes.set_xlabel("Setting")
     axes.set_ylabel(label or _LABELS[measure])
-    axes.grid(axis="y", color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
+    draw_grid(axes, "y")
     return axes
-
-
-def _draw_boxes(
-    axes: Axes,
-    samples: Sequence[AnyArray],
-    marked: Collection[int],
-    shows_fliers: bool,
-    changes: Mapping[str, Any],
-) -> None:
-    options: dict[str, Any] = {
-        "widths": 0.6,
-        "patch_artist": True,
-        "showfliers": shows_fliers,
-        "medianprops": {"color": "black", "linewidth": 2.0},
-        "flierprops": {"marker": ".", "markersize": 4.0, "markeredgecolor": "0.35"},
-        **changes,
-    }
-    for place, sample in enumerate(samples):
-        colour = VERMILION if place in marked else BLUE
-        lines = {"color": colour}
-        own = {"facecolor": _FACES[colour], "edgecolor": colour}
-        axes.boxplot(
-            [sample],
-            positions=[place + 1],
-            manage_ticks=False,
-            **({"boxprops": own, "whiskerprops": lines, "capprops": lines} | options),
-        )
 
 
 def _draw_shares(axes: Axes, numbers: AnyArray, samples: Sequence[AnyArray]) -> None:

@@ -12,18 +12,20 @@ from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 from boostr.inspection import SensorEffect
+from boostr.plotting._draw import draw_sensor, shade_gaps
 from boostr.plotting.style import (
-    BLUE,
     CYCLE,
     GREY,
     ORANGE,
     VERMILION,
     find_edges,
-    name_categories,
+    find_places,
+    name_axis,
     name_rate,
     name_time,
     open_axes,
     shorten,
+    stack_panels,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def plot_sensor_effect(
     is_first = not axes.lines
     if is_first:
         axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
-    places = _places(effect)
+    places = find_places(effect.grid)
     color = CYCLE[(len(axes.lines) - 1) % len(CYCLE)]
     options: dict[str, Any] = {"label": label or "mean", "color": color, "zorder": 3}
     if effect.is_categorical:
@@ -111,16 +113,10 @@ def plot_sensor_effect(
     return axes
 
 
-def _places(effect: SensorEffect) -> FloatArray:
-    """Return where values stand on the axis; categories stand at whole numbers."""
-    count = np.arange(len(effect.grid), dtype=np.float64)
-    return count if effect.is_categorical else effect.grid
-
-
 def _draw_band(
     axes: Axes, effect: SensorEffect, color: Any, options: Mapping[str, Any]
 ) -> None:
-    places = _places(effect)
+    places = find_places(effect.grid)
     if effect.is_categorical:
         options = {"colors": color, "alpha": 0.4, "linewidth": 5.0, **options}
         axes.vlines(places, effect.lower, effect.upper, **options)
@@ -131,7 +127,7 @@ def _draw_band(
 
 def _draw_shares(axes: Axes, effect: SensorEffect, shares: FloatArray) -> None:
     """Fill a strip at the bottom with cells as high as their density."""
-    places = _places(effect)
+    places = find_places(effect.grid)
     edges = find_edges(places)
     if effect.is_categorical:
         begins, widths = places - 0.3, np.full(len(places), 0.6)
@@ -163,10 +159,8 @@ def _leave_room(axes: Axes) -> None:
 
 
 def _label_axes(axes: Axes, effect: SensorEffect) -> None:
-    axes.set_xlabel(effect.sensor)
+    name_axis(axes.xaxis, effect.sensor, effect.grid)
     axes.set_ylabel(f"Rate added ({name_rate(effect.time_unit)})")
-    if effect.is_categorical:
-        name_categories(axes.xaxis, effect.grid)
     # Above the picture, where it cannot cover a curve.
     axes.legend(
         frameon=False,
@@ -247,19 +241,20 @@ def plot_sensor_path(
     if n_panels == 0:
         raise InvalidSensorsError("There must be a sensor to draw, but there is none.")
     axes: Axes = open_axes(ax, "plot_sensor_path", (6.4, 1.0 + 1.25 * n_panels))
-    panels = _open_panels(axes, n_panels)
+    panels = stack_panels(axes, [1.0] * n_panels, _GAP)
     span = _find_span(path, history, rates)
     for place, panel in enumerate(panels[: len(path.names)]):
-        _draw_sensor(panel, path, place, span, line_kwargs or {})
+        draw_sensor(panel, path, place, span, line_kwargs)
     if rates is not None:
         _draw_intensity(panels[-1], rates, path.time_unit)
-    gaps = [] if history is None else _find_gaps(history, span)
+    is_shaded = False
     for panel in panels:
         panel.set_xlim(*span)
         if history is not None:
-            _draw_history(panel, history, gaps)
+            _draw_events(panel, history)
+            is_shaded = shade_gaps(panel, history, span)
     panels[-1].set_xlabel(name_time(path.time_unit))
-    _name_individual(panels[0], path, history, is_shaded=bool(gaps))
+    _name_individual(panels[0], path, history, is_shaded=is_shaded)
     return axes
 
 
@@ -301,22 +296,6 @@ def _find_history(y: RecurrentEvents, Z: Trajectories, i: int) -> RecurrentEvent
     return y[i]
 
 
-def _open_panels(axes: Axes, n_panels: int) -> list[Any]:
-    """Return panels below each other with one axis of time."""
-    if n_panels == 1:
-        return [axes]
-    axes.set_axis_off()
-    height = 1.0 / (n_panels + _GAP * (n_panels - 1))
-    panels: list[Any] = []
-    for place in range(n_panels):
-        bottom = 1.0 - height * (place + 1 + _GAP * place)
-        shared = panels[0] if panels else None
-        panels.append(axes.inset_axes((0.0, bottom, 1.0, height), sharex=shared))
-    for panel in panels[:-1]:
-        panel.tick_params(labelbottom=False)
-    return panels
-
-
 def _find_span(
     path: Trajectories,
     history: RecurrentEvents | None,
@@ -331,26 +310,6 @@ def _find_span(
     return float(low), float(high) if high > low else float(low) + 1.0
 
 
-def _draw_sensor(
-    panel: Any,
-    path: Trajectories,
-    place: int,
-    span: tuple[float, float],
-    options: Mapping[str, Any],
-) -> None:
-    begins = np.maximum(path.begin_times(), span[0])
-    values = path.values[place]
-    times = np.append(begins, span[1])
-    held = np.append(values, values[-1:]) if values.size else np.array([np.nan])
-    style = {"color": BLUE, "linewidth": 1.2, **options}
-    panel.step(times, held, where="post", **style)
-    panel.set_title(shorten(path.names[place]), loc="left", fontsize="small")
-    categories = path.categories[place]
-    if categories is not None:
-        name_categories(panel.yaxis, categories)
-        panel.set_ylim(-0.5, len(categories) - 0.5)
-
-
 def _draw_intensity(
     panel: Any, rates: tuple[FloatArray, FloatArray], unit: str | None
 ) -> None:
@@ -361,19 +320,7 @@ def _draw_intensity(
     panel.set_title(title, loc="left", fontsize="small")
 
 
-def _find_gaps(
-    history: RecurrentEvents, span: tuple[float, float]
-) -> list[tuple[float, float]]:
-    """Return from when to when nothing is observed."""
-    begins = [span[0], *history.window_stop.tolist()]
-    ends = [*history.window_start.tolist(), span[1]]
-    return [(low, high) for low, high in zip(begins, ends, strict=True) if high > low]
-
-
-def _draw_history(
-    panel: Any, history: RecurrentEvents, gaps: Sequence[tuple[float, float]]
-) -> None:
-    """Mark events, and shade the time in which nothing is observed."""
+def _draw_events(panel: Any, history: RecurrentEvents) -> None:
     panel.vlines(
         history.times,
         0.0,
@@ -384,8 +331,6 @@ def _draw_history(
         linestyles="dashed",
         zorder=1.5,
     )
-    for begin, end in gaps:
-        panel.axvspan(begin, end, color=GREY, alpha=0.2, linewidth=0.0, zorder=0.5)
 
 
 def _name_individual(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boostr._checks.parameters import check_count
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
-from boostr.exceptions import InvalidParameterError
-from boostr.plotting.style import VERMILION, name_time, open_axes, shorten
+from boostr.plotting.style import VERMILION, capitalise, name_time, open_axes, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,13 +97,8 @@ def plot_timeline(
 
 
 def _choose(y: RecurrentEvents, max_individuals: int) -> PositionArray:
-    """Return whom to draw, sorted by the end of follow-up and evenly thinned."""
-    is_count = isinstance(max_individuals, Integral) and max_individuals >= 1
-    if not is_count or isinstance(max_individuals, bool):
-        raise InvalidParameterError(
-            "`max_individuals` must be a whole number of at least 1, but it is "
-            f"{max_individuals!r}."
-        )
+    """Return the individuals to draw, sorted by the end of follow-up and evenly thinned."""
+    check_count(max_individuals, "max_individuals")
     order = np.lexsort((y.start, y.end))
     if len(y) <= max_individuals:
         return order
@@ -130,7 +124,7 @@ def _label_axes(axes: Axes, shown: RecurrentEvents, n_all: int) -> None:
     axes.set_xlabel(name_time(shown.time_unit))
     axes.set_ylim(-1.0, n)
     axes.margins(x=0.02)
-    name = "Individual" if shown.id_name is None else _capitalise(shown.id_name)
+    name = "Individual" if shown.id_name is None else capitalise(shown.id_name)
     if n <= _MOST_NAMED:
         names = [shorten(label) for label in shown.ids.tolist()]
         axes.set_yticks(np.arange(n), names, fontsize="x-small")
@@ -144,7 +138,3 @@ def _label_axes(axes: Axes, shown: RecurrentEvents, n_all: int) -> None:
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderpad=0.2
     )
-
-
-def _capitalise(name: str) -> str:
-    return shorten(name[:1].upper() + name[1:])

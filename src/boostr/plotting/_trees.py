@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boostr._checks.parameters import check_choice
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
-from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import LeafCounts, TreePartition
+from boostr.plotting._draw import draw_steps_with_band
 from boostr.plotting.style import (
     BLUE,
     GREY,
+    name_moment,
     name_time,
     open_axes,
     place_beside,
@@ -26,7 +28,7 @@ from boostr.plotting.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_nodes", "plot_leaf_counts", "plot_partition"]
+__all__ = ["plot_leaf_counts", "plot_partition"]
 
 _LARGEST = 9.0  # size of letters in points
 _SMALLEST = 3.5
@@ -35,7 +37,7 @@ _ROOM = 1.5  # width that questions have, who stand further apart, over that of 
 _FILLED = 0.86  # share of the width between two leaves that a box may take
 
 
-def draw_nodes(result: TreePartition, ax: Axes | None) -> Axes:
+def _draw_nodes(result: TreePartition, ax: Axes | None) -> Axes:
     """Draw the questions of a tree, a yes to the left, and what its leaves add."""
     texts = [_describe(result, node) for node in range(len(result.feature))]
     widest = _find_widest(result, texts)
@@ -54,11 +56,9 @@ def draw_nodes(result: TreePartition, ax: Axes | None) -> Axes:
     axes.set_xlim(-0.6, result.n_leaves - 0.4)
     axes.set_ylim(0.5 - n_levels, 0.5)
     axes.set_axis_off()
-    unit = name_unit(result.time_unit)
-    by = f"{result.horizon:.4g} {unit}" if unit else f"time {result.horizon:.4g}"
-    axes.set_title(
-        f"Events added by {by}, and individuals, in every leaf", fontsize="medium"
-    )
+    by = name_moment(result.horizon, result.time_unit)
+    title = f"Events added by {by}, and individuals, in every leaf"
+    axes.set_title(title, fontsize="medium")
     return axes
 
 
@@ -68,14 +68,13 @@ def _describe(result: TreePartition, node: int) -> str:
     if feature < 0:
         return f"{result.expected[node]:+.3g}\nn = {result.count[node]:g}"
     name = shorten(result.features[feature])
-    names = result.categories[node]
+    names, threshold = result.categories[node], result.threshold[node]
     if names is not None:
         question = f"{name} in\n{shorten(', '.join(map(str, names)))}"
-        return f"{question}\nor missing?" if result.missing_left[node] else f"{question}?"
-    threshold = result.threshold[node]
-    if np.isinf(threshold):
+    elif np.isinf(threshold):
         return f"{name}\nknown?"
-    question = f"{name}\n≤ {threshold:.3g}"
+    else:
+        question = f"{name}\n≤ {threshold:.3g}"
     return f"{question}\nor missing?" if result.missing_left[node] else f"{question}?"
 
 
@@ -117,37 +116,23 @@ def _draw_line(
     axes: Axes, across: FloatArray, depth: FloatArray, answer: str, letters: float
 ) -> None:
     axes.plot(across, -depth, color=GREY, linewidth=1.0, zorder=1.0)
-    axes.text(
-        float(across.mean()),
-        float(-depth.mean()),
-        answer,
-        ha="center",
-        va="center",
-        fontsize=0.9 * letters,
-        color="0.25",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
-        zorder=1.5,
-    )
+    middle = float(across.mean()), float(-depth.mean())
+    options: dict[str, Any] = {"fontsize": 0.9 * letters, "color": "0.25", "zorder": 1.5}
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+    axes.text(*middle, answer, ha="center", va="center", bbox=box, **options)
 
 
 def _draw_box(
     axes: Axes, across: float, height: float, text: str, letters: float, *, is_leaf: bool
 ) -> None:
-    axes.text(
-        across,
-        height,
-        text,
-        ha="center",
-        va="center",
-        fontsize=letters,
-        bbox={
-            "boxstyle": "round,pad=0.35" if is_leaf else "square,pad=0.35",
-            "facecolor": "#DCEBF5" if is_leaf else "white",
-            "edgecolor": BLUE if is_leaf else "0.35",
-            "linewidth": 0.9,
-        },
-        zorder=2.0,
-    )
+    box = {
+        "boxstyle": "round,pad=0.35" if is_leaf else "square,pad=0.35",
+        "facecolor": "#DCEBF5" if is_leaf else "white",
+        "edgecolor": BLUE if is_leaf else "0.35",
+        "linewidth": 0.9,
+    }
+    options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": letters}
+    axes.text(across, height, text, bbox=box, zorder=2.0, **options)
 
 
 _MOST_NUMBERED = 25  # leaves up to which they bear their numbers
@@ -207,7 +192,7 @@ def plot_partition(
     (3, 4)
     """
     if _choose_kind(result, kind) == "tree":
-        return draw_nodes(result, ax)
+        return _draw_nodes(result, ax)
     columns = _find_columns(result)
     size = _SIZE if show_curves else None
     axes: Axes = open_axes(ax, "plot_partition", size)
@@ -223,10 +208,7 @@ def plot_partition(
 
 
 def _choose_kind(result: TreePartition, kind: str) -> str:
-    if kind not in {"auto", "map", "tree"}:
-        raise InvalidParameterError(
-            f"`kind` must be 'auto', 'map' or 'tree', but it is {kind!r}."
-        )
+    check_choice(kind, ("auto", "map", "tree"), "kind")
     if kind == "auto":
         is_plane = len(result.features) == 2 and not np.isnan(result.ranges).any()
         return "map" if is_plane else "tree"
@@ -283,7 +265,8 @@ def _draw_rectangles(
             _write(panel, box.mean(axis=1), shares, f"{place + 1}", f"{value:+.2g}", colour)
     panel.set_xlabel(shorten(result.features[columns[0]]))
     panel.set_ylabel(shorten(result.features[columns[1]]))
-    panel.set_title(f"Events added\nby {_name_horizon(result)}", fontsize="medium")
+    by = name_moment(result.horizon, result.time_unit)
+    panel.set_title(f"Events added\nby {by}", fontsize="medium")
 
 
 def _write(
@@ -336,13 +319,6 @@ def _draw_curves(
             fontsize="x-small",
             arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 1.0},
         )
-
-
-def _name_horizon(result: TreePartition) -> str:
-    unit = name_unit(result.time_unit)
-    if unit is None:
-        return f"time {result.horizon:.4g}"
-    return f"{result.horizon:.4g} {unit}"
 
 
 def plot_leaf_counts(
@@ -399,18 +375,18 @@ def plot_leaf_counts(
         axes.bar(number, chosen.counts[0], **options)
         largest = int(chosen.counts[0].max(initial=1))
     elif n_trees:
-        low, mean, high = _summarise(chosen, n_trees)
+        mean, low, high = _summarise(chosen, n_trees)
         name = f"of {len(chosen.counts)} models"
-        options = {"color": BLUE, "alpha": 0.25, "linewidth": 0.0, "step": "mid"}
-        label = f"smallest to largest {name}"
-        axes.fill_between(number, low, high, label=label, **options)
-        axes.step(number, mean, where="mid", color=BLUE, label=f"weighted mean {name}")
-        above: dict[str, Any] = {
-            "loc": "lower left",
-            "bbox_to_anchor": (0.0, 1.0),
-            "ncols": 2,
-        }
-        axes.legend(frameon=False, fontsize="small", borderpad=0.2, **above)
+        draw_steps_with_band(
+            axes,
+            number,
+            (mean, low, high),
+            {"color": BLUE, "label": f"weighted mean {name}"},
+            {"alpha": 0.25, "label": f"smallest to largest {name}"},
+            where="mid",
+        )
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+        axes.legend(frameon=False, fontsize="small", borderpad=0.2, ncols=2, **above)
         largest = int(high.max())
     else:
         largest = 1
@@ -434,11 +410,13 @@ def _choose(result: LeafCounts, member: Any) -> LeafCounts:
     return LeafCounts((result.counts[int(member)],), result.weights[[int(member)]])
 
 
-def _summarise(result: LeafCounts, n_trees: int) -> tuple[FloatArray, ...]:
-    """Return smallest, mean and largest numbers of the models that have such a tree."""
+def _summarise(
+    result: LeafCounts, n_trees: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, smallest and largest numbers of the models that have such a tree."""
     table = np.full((len(result.counts), n_trees), np.nan)
     for row, counts in zip(table, result.counts, strict=True):
         row[: len(counts)] = counts
     weights = np.where(np.isnan(table), 0.0, result.weights[:, None])
     mean = np.nansum(table * weights, axis=0) / weights.sum(axis=0)
-    return np.nanmin(table, axis=0), mean, np.nanmax(table, axis=0)
+    return mean, np.nanmin(table, axis=0), np.nanmax(table, axis=0)

@@ -10,7 +10,16 @@ import numpy as np
 from boostr._typing import FloatArray
 from boostr.data.times import name_unit
 from boostr.inspection import Explanation
-from boostr.plotting.style import BLUE, GREY, VERMILION, open_axes, shorten
+from boostr.plotting._draw import draw_bars
+from boostr.plotting.style import (
+    BLUE,
+    GREY,
+    VERMILION,
+    format_number,
+    name_moment,
+    open_axes,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,19 +36,18 @@ __all__ = [
 
 def name_count(explanation: Explanation) -> str:
     """Say which events are expected: by a time, or in a window."""
-    unit = name_unit(explanation.time_unit)
-    suffix = f" {unit}" if unit else ""
     if explanation.times is not None:
-        moment = f"{explanation.times[0]:.4g}"
-        return f"events by {moment}{suffix}" if unit else f"events by time {moment}"
+        return f"events by {name_moment(explanation.times[0], explanation.time_unit)}"
     assert explanation.start is not None  # noqa: S101 - there are times or windows
     assert explanation.stop is not None  # noqa: S101
     start, stop = explanation.start, explanation.stop
+    unit = name_unit(explanation.time_unit)
     if np.ptp(start) == 0.0 and np.ptp(stop) == 0.0:
-        return f"events in ({start[0]:.4g}, {stop[0]:.4g}]{suffix}"
+        window = f"({format_number(start[0])}, {format_number(stop[0])}]"
+        return f"events in {window} {unit or ''}".rstrip()
     lengths = stop - start
     if np.allclose(lengths, lengths[0]):
-        return f"events in the next {lengths[0]:.4g}{suffix or ' units of time'}"
+        return f"events in the next {format_number(lengths[0])} {unit or 'units of time'}"
     return "events in the window"
 
 
@@ -57,9 +65,7 @@ def name_reason(explanation: Explanation, place: int, i: int) -> str:
         return f"{name} unknown"
     if known is not None:
         return f"{name} = {shorten(known[int(value)])}"
-    # Three digits tell individuals apart; whole numbers stay as they are.
-    text = f"{value:.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
-    return f"{name} = {text}"
+    return f"{name} = {format_number(value, 3)}"
 
 
 def plot_reason_bars(
@@ -105,16 +111,15 @@ def plot_reason_bars(
     2
     """
     explanation.require_one_time("plot_reason_bars")
-    sizes = explanation.mean_sizes()
-    order = np.argsort(-sizes, kind="stable")[:n_most]
-    axes: Axes = open_axes(ax, "plot_reason_bars", (6.4, 1.2 + 0.3 * len(order)))
-    places = np.arange(len(order))
-    axes.barh(places, sizes[order], **{"color": BLUE, **(bar_kwargs or {})})
-    axes.set_yticks(places, [shorten(explanation.reasons[place]) for place in order])
-    axes.invert_yaxis()
-    axes.locator_params(axis="x", nbins=6)
-    axes.set_xlabel(f"Mean change of expected {name_count(explanation)}")
-    return axes
+    return draw_bars(
+        ax,
+        "plot_reason_bars",
+        explanation.reasons,
+        explanation.mean_sizes(),
+        label=f"Mean change of expected {name_count(explanation)}",
+        n_most=n_most,
+        bar_kwargs=bar_kwargs,
+    )
 
 
 _N_CELLS = 100  # across the width, in which points are stacked
@@ -171,24 +176,23 @@ def plot_beeswarm(
     order = np.argsort(-explanation.mean_sizes(), kind="stable")[:n_most]
     axes: Axes = open_axes(ax, "plot_beeswarm", (7.2, 1.4 + 0.5 * len(order)))
     axes.axvline(0.0, color=GREY, linewidth=0.8, zorder=0.5)
-    options: dict[str, Any] = {"s": 10.0, "linewidths": 0.0, "rasterized": True}
-    options |= {"cmap": "viridis", "vmin": 0.0, "vmax": 1.0} | dict(point_kwargs or {})
-    # One scale for all rows: as far apart as points look, as far apart they are.
+    options = {"s": 10.0, "linewidths": 0.0, "rasterized": True, **(point_kwargs or {})}
+    coloured: dict[str, Any] = {"cmap": "viridis", "vmin": 0.0, "vmax": 1.0, **options}
+    plain = {k: v for k, v in options.items() if k not in {"cmap", "vmin", "vmax"}}
+    # One scale for all rows, so that equal distances are equal amounts.
     width = float(np.ptp(amounts[:, order])) / _N_CELLS if len(order) else 1.0
-    has_colours = False
+    points = None
     for row, place in enumerate(order):
         heights = row + _HEIGHT * stack_points(amounts[:, place], width)
         ranks = _rank_values(explanation, int(place))
-        is_ranked = ~np.isnan(ranks)
-        plain = {k: v for k, v in options.items() if k not in {"cmap", "vmin", "vmax"}}
-        own = ~is_ranked
-        if own.any():
-            axes.scatter(amounts[own, place], heights[own], **{"color": GREY, **plain})
-        if is_ranked.any():
-            x, y = amounts[is_ranked, place], heights[is_ranked]
-            points = axes.scatter(x, y, c=ranks[is_ranked], **options)
-            has_colours = True
-    if has_colours:
+        known, unknown = ~np.isnan(ranks), np.isnan(ranks)
+        if unknown.any():
+            x, y = amounts[unknown, place], heights[unknown]
+            axes.scatter(x, y, **{"color": GREY, **plain})
+        if known.any():
+            x, y = amounts[known, place], heights[known]
+            points = axes.scatter(x, y, c=ranks[known], **coloured)
+    if points is not None:
         figure: Any = axes.figure
         bar = figure.colorbar(points, ax=axes, ticks=[0.0, 1.0], aspect=30, pad=0.02)
         bar.set_ticklabels(["low", "high"])
@@ -321,8 +325,8 @@ def _list_bars(
 
 def _write_amounts(axes: Axes, amounts: FloatArray, ends: FloatArray) -> None:
     """Write what every bar adds beyond its end, and make room for it."""
-    low, high = float(np.min(ends - amounts)), float(np.max(ends - amounts))
-    low, high = min(low, float(ends.min())), max(high, float(ends.max()))
+    borders = np.concatenate([ends, ends - amounts])
+    low, high = float(borders.min()), float(borders.max())
     room = 0.18 * max(high - low, 1e-12)
     axes.set_xlim(low - room, high + room)
     for place, (amount, end) in enumerate(zip(amounts, ends, strict=True)):

@@ -1,4 +1,4 @@
-"""Colours that everybody can tell apart, labels with units, and panels inside one Axes."""
+"""Colours for colour-blind readers too, labels with units, and panels in one Axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostr._optional import require
-from boostr._typing import FloatArray
+from boostr._typing import AnyArray, FloatArray
 from boostr.data.times import name_unit
 
 if TYPE_CHECKING:
@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 __all__ = [
     "BLUE",
     "CYCLE",
+    "DASHES",
     "GREY",
     "LONGEST",
     "ORANGE",
     "VERMILION",
+    "capitalise",
     "find_edges",
+    "find_places",
+    "format_number",
+    "name_axis",
     "name_categories",
+    "name_moment",
     "name_rate",
     "name_time",
     "open_axes",
@@ -94,12 +100,13 @@ def spread(places: FloatArray, least: float) -> FloatArray:
     return result
 
 
-# Okabe and Ito's palette: colours that differ in lightness, too, and so survive printing.
+# Okabe and Ito's palette: colours that differ in lightness too, and so survive printing.
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 ORANGE = "#E69F00"
 GREY = "#7F7F7F"
 CYCLE = (BLUE, VERMILION, "#009E73", ORANGE, "#56B4E9", "#CC79A7", "black")
+DASHES = ("-", "--", "-.", ":")
 
 LONGEST = 28  # characters of a name on an axis
 _CROWDED = 60  # characters of all names beside each other
@@ -121,6 +128,18 @@ def name_time(unit: str | None) -> str:
     return "Time" if name is None else f"Time ({name})"
 
 
+def name_moment(time: float, unit: str | None) -> str:
+    """Return a time with its unit."""
+    name = name_unit(unit)
+    text = format_number(time)
+    return f"time {text}" if name is None else f"{text} {name}"
+
+
+def format_number(value: float, n_digits: int = 4) -> str:
+    """Return a number with so many digits; large numbers in full."""
+    return f"{value:.0f}" if abs(value) >= 1000.0 else f"{value:.{n_digits}g}"
+
+
 def name_rate(unit: str | None) -> str:
     """Return the unit of a rate of events."""
     name = name_unit(unit)
@@ -136,6 +155,23 @@ def shorten(name: object, longest: int = LONGEST) -> str:
         return f"{name:g}"
     text = str(name)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def capitalise(name: str) -> str:
+    """Return a name that begins with a capital letter; others stay as they are."""
+    return shorten(name[:1].upper() + name[1:])
+
+
+def name_axis(axis: Any, name: str, grid: AnyArray) -> None:
+    """Write the name of a feature at an axis, and its categories where it has some."""
+    axis.set_label_text(shorten(name))
+    if grid.dtype == object:
+        name_categories(axis, grid)
+
+
+def find_places(grid: AnyArray) -> FloatArray:
+    """Return the places of values on an axis; categories are at whole numbers."""
+    return np.arange(len(grid), dtype=np.float64) if grid.dtype == object else grid
 
 
 def name_categories(axis: Any, names: Iterable[object], longest: int = LONGEST) -> None:

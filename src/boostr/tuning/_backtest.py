@@ -22,7 +22,7 @@ from boostr.data.features import is_frame
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance
-from boostr.metrics.scorer import LEAST_RATIO, exposure_of, find_model
+from boostr.metrics.predictions import LEAST_RATIO, exposure_of, find_model
 from boostr.tuning._backtest_result import Backtest, Date, list_dates, make_backtest
 from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest
 from boostr.tuning._plan import Candidate, Individuals, list_candidates

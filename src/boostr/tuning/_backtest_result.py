@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
@@ -19,6 +18,7 @@ from boostr.data.features import is_frame
 from boostr.data.flat import owners_of
 from boostr.data.times import as_stamp, find_origins, to_stamps
 from boostr.exceptions import InvalidParameterError
+from boostr.plotting import plot_backtest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -244,10 +244,7 @@ class Backtest:
         matplotlib Axes
             Where the panels were drawn.
         """
-        # Plots need matplotlib, and draw what is made here: look them up late.
-        plotting: Any = importlib.import_module("boostr.plotting")
-        axes: Axes = plotting.plot_backtest(self, ax=ax, **options)
-        return axes
+        return plot_backtest(self, ax=ax, **options)
 
     def _read(self, name: str) -> AnyArray:
         """Return a column as an array."""

@@ -34,7 +34,8 @@ def check_scorers(scoring: Any) -> Scorers:
     if not named or any(not (one is None or callable(one)) for one in named.values()):
         raise InvalidParameterError(
             "`scoring` must be None, a scorer, or a dictionary of scorers by name, but it "
-            f"is {scoring!r}.\n\nHint: boostr.metrics.concordance_scorer() makes one."
+            f"is {scoring!r}.\n\n"
+            "Hint: boostr.metrics.scorer('recurrent_concordance') makes one."
         )
     return {str(name): scorer for name, scorer in named.items()}
 

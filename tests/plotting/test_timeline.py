@@ -1,7 +1,4 @@
 import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -13,13 +10,9 @@ from boostr.exceptions import InvalidParameterError, TargetTypeError
 from boostr.plotting import plot_timeline
 from boostr.simulate import dataset_a
 
+matplotlib.use("Agg")
+
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

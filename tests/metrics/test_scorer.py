@@ -18,24 +18,32 @@ TIMES = np.linspace(0.0, 80.0, 9)
 
 def make_scorers(truth):
     return {
-        "recurrent": metrics.concordance_scorer(80.0),
-        "recurrent, model's horizon": metrics.concordance_scorer(),
-        "recurrent, weighted": metrics.concordance_scorer(60.0, weights="ipcw"),
-        "event": metrics.event_concordance_scorer(80.0),
-        "paper": metrics.paper_concordance_scorer(60.0),
-        "capture": metrics.capture_scorer(),
-        "truth": metrics.squared_error_scorer(truth, 80.0),
-        "l2": metrics.observed_l2_scorer(),
-        "l2 on a grid": metrics.observed_l2_scorer(100.0),
-        "integrated": metrics.integrated_count_scorer(TIMES),
-        "skill": metrics.skill_scorer(80.0),
-        "window": metrics.window_count_scorer(20.0, 60.0),
-        "window, weighted": metrics.window_count_scorer(20.0, 60.0, weights="ipcw"),
-        "deviance": metrics.poisson_deviance_scorer(),
-        "deviance in a window": metrics.poisson_deviance_scorer(10.0, 60.0),
-        "likelihood": metrics.log_likelihood_scorer(),
-        "slope": metrics.calibration_slope_scorer(),
+        "recurrent": metrics.scorer("recurrent_concordance", horizon=80.0),
+        "recurrent, model's horizon": metrics.scorer("recurrent_concordance"),
+        "recurrent, weighted": metrics.scorer(
+            "recurrent_concordance", horizon=60.0, weights="ipcw"
+        ),
+        "event": metrics.scorer("event_concordance", horizon=80.0),
+        "paper": metrics.scorer("paper_concordance", horizon=60.0),
+        "capture": metrics.scorer("capture_curve"),
+        "truth": metrics.scorer("integrated_squared_error", truth=truth, times=80.0),
+        "l2": metrics.scorer("observed_l2"),
+        "l2 on a grid": metrics.scorer("observed_l2", times=100.0),
+        "integrated": metrics.scorer("integrated_count_error", times=TIMES),
+        "skill": metrics.scorer("skill_score", times=80.0),
+        "window": metrics.scorer("window_count_error", start=20.0, stop=60.0),
+        "window, weighted": metrics.scorer(
+            "window_count_error", start=20.0, stop=60.0, weights="ipcw"
+        ),
+        "deviance": metrics.scorer("poisson_deviance"),
+        "deviance in a window": metrics.scorer("poisson_deviance", start=10.0, stop=60.0),
+        "likelihood": metrics.scorer("point_process_log_likelihood"),
+        "slope": metrics.scorer("calibration_slope"),
     }
+
+
+def skill_score(y, predicted):
+    return 0.0
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +78,14 @@ def test_cross_validation_prefers_trees_to_a_constant_by_every_scorer(fleet):
         assert many[f"test_{name}"].mean() > few[f"test_{name}"].mean(), name
 
 
-@pytest.mark.parametrize("name", make_scorers(None))
+@pytest.mark.parametrize("name", make_scorers(abs))
 def test_a_scorer_gives_one_number(name, model, fleet):
     scorer = make_scorers(fleet.truth)[name]
     assert np.isfinite(scorer(model, fleet.X, fleet.y))
 
 
 def test_cross_val_score_and_grid_search_take_a_scorer(fleet):
-    scorer = metrics.concordance_scorer(horizon=80.0)
+    scorer = metrics.scorer("recurrent_concordance", horizon=80.0)
     scores = cross_val_score(
         quick(2), fleet.X, fleet.y, scoring=scorer, cv=2, error_score="raise"
     )
@@ -100,13 +108,13 @@ def test_weights_count_individuals(model, fleet):
 def test_errors_are_negative(model, fleet):
     curves = model.predict_cumulative(fleet.X, TIMES)
     error = metrics.integrated_count_error(fleet.y, curves, TIMES)
-    scorer = metrics.integrated_count_scorer(TIMES)
+    scorer = metrics.scorer("integrated_count_error", times=TIMES)
     assert scorer(model, fleet.X, fleet.y) == -error
 
 
 def test_likelihood_is_that_of_the_estimator_s_own_score_up_to_a_constant(fleet, model):
     other = quick(3).fit(fleet.X, fleet.y)
-    scorer = metrics.log_likelihood_scorer()
+    scorer = metrics.scorer("point_process_log_likelihood")
     ours = scorer(model, fleet.X, fleet.y) - scorer(other, fleet.X, fleet.y)
     theirs = model.score(fleet.X, fleet.y) - other.score(fleet.X, fleet.y)
     assert ours == pytest.approx(theirs, rel=1e-3)
@@ -118,7 +126,7 @@ def test_exposure_is_that_of_all_windows():
     model = BoostR(n_estimators=2, validation=None, min_samples_leaf=1).fit(X, y)
     curves = model.predict_cumulative(X, np.linspace(0.0, 7.0, 7001))
     expected = metrics.expected_counts(y, curves, np.linspace(0.0, 7.0, 7001))
-    score = metrics.poisson_deviance_scorer()(model, X, y)
+    score = metrics.scorer("poisson_deviance")(model, X, y)
     assert score == pytest.approx(-metrics.poisson_deviance(y, expected), rel=1e-4)
 
 
@@ -127,10 +135,10 @@ def test_exposure_is_that_of_all_windows():
 def test_panels_go_through(rig):
     panel = Panel(rig.X, rig.Z)
     scorers = {
-        "recurrent": metrics.concordance_scorer(),
-        "deviance": metrics.poisson_deviance_scorer(),
-        "likelihood": metrics.log_likelihood_scorer(),
-        "l2": metrics.observed_l2_scorer(),
+        "recurrent": metrics.scorer("recurrent_concordance"),
+        "deviance": metrics.scorer("poisson_deviance"),
+        "likelihood": metrics.scorer("point_process_log_likelihood"),
+        "l2": metrics.scorer("observed_l2"),
     }
     scores = cross_validate(
         quick(3), panel, rig.y, scoring=scorers, cv=2, error_score="raise"
@@ -144,49 +152,68 @@ def test_tables_and_pipelines_and_searches_are_looked_into(fleet, model):
     pipeline = make_pipeline(StandardScaler(), quick())
     grid = {"boostr__n_estimators": [15]}
     search = GridSearchCV(pipeline, grid, cv=2).fit(table, fleet.y)
-    for scorer in make_scorers(None).values():
+    for scorer in make_scorers(abs).values():
         if scorer.name != "integrated_squared_error":
             alone = scorer(model, fleet.X, fleet.y)
             assert_allclose(scorer(search, table, fleet.y), alone, rtol=1e-6)
 
 
 def test_scorers_can_be_sent_to_other_processes():
-    scorer = pickle.loads(pickle.dumps(metrics.concordance_scorer(5.0, tied="drop")))
-    shown = "MetricScorer(recurrent_concordance, horizon=5.0, tied='drop', weights=None)"
+    scorer = pickle.loads(
+        pickle.dumps(metrics.scorer("recurrent_concordance", horizon=5.0, tied="drop"))
+    )
+    shown = "scorer('recurrent_concordance', horizon=5.0, tied='drop', weights=None)"
     assert repr(scorer) == shown
+
+
+def test_a_metric_and_its_name_make_the_same_scorer(model, fleet):
+    by_function = metrics.scorer(metrics.recurrent_concordance, horizon=50.0)
+    by_name = metrics.scorer("recurrent_concordance", horizon=50.0)
+    assert by_function(model, fleet.X, fleet.y) == by_name(model, fleet.X, fleet.y)
+
+
+def test_a_required_option_is_named():
+    with pytest.raises(InvalidParameterError, match="needs start and stop"):
+        metrics.scorer("window_count_error")
 
 
 def test_a_constant_counts_as_a_slope_of_zero(fleet):
     constant = quick(1).fit(fleet.X[:, :1] * 0.0, fleet.y)
-    scorer = metrics.calibration_slope_scorer()
+    scorer = metrics.scorer("calibration_slope")
     assert scorer(constant, fleet.X[:, :1] * 0.0, fleet.y) == -1.0
 
 
 def test_other_estimators_are_refused_by_name(fleet):
     dummy = DummyRegressor().fit(fleet.X, fleet.y.n_events)
     with pytest.raises(InvalidParameterError, match=r"predict_count, but DummyRegressor"):
-        metrics.poisson_deviance_scorer()(dummy, fleet.X, fleet.y)
+        metrics.scorer("poisson_deviance")(dummy, fleet.X, fleet.y)
 
 
 def test_but_any_that_predicts_has_an_order(fleet):
     dummy = DummyRegressor().fit(fleet.X, fleet.y.n_events)
-    assert metrics.concordance_scorer()(dummy, fleet.X, fleet.y) == 0.5
+    assert metrics.scorer("recurrent_concordance")(dummy, fleet.X, fleet.y) == 0.5
 
 
 def test_features_of_others_are_refused(model, fleet):
     with pytest.raises(InvalidFeaturesError, match="10 rows for 160 individuals"):
-        metrics.concordance_scorer()(model, fleet.X[:10], fleet.y)
+        metrics.scorer("recurrent_concordance")(model, fleet.X[:10], fleet.y)
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: metrics.concordance_scorer(tied="both"),
-        lambda: metrics.event_concordance_scorer(weights="km"),
-        lambda: metrics.capture_scorer(per="machine"),
-        lambda: metrics.window_count_scorer(5.0, 5.0),
-        lambda: metrics.skill_scorer([3.0]),
-        lambda: metrics.integrated_count_scorer(0.0),
+        lambda: metrics.scorer("recurrent_concordance", tied="both"),
+        lambda: metrics.scorer("event_concordance", weights="km"),
+        lambda: metrics.scorer("capture_curve", per="machine"),
+        lambda: metrics.scorer("window_count_error", start=5.0, stop=5.0),
+        lambda: metrics.scorer("skill_score", times=[3.0]),
+        lambda: metrics.scorer("integrated_count_error", times=0.0),
+        lambda: metrics.scorer("integrated_count_error", times=None),
+        lambda: metrics.scorer("integrated_count_error"),
+        lambda: metrics.scorer("poisson_deviance", horizon=5.0),
+        lambda: metrics.scorer("accuracy"),
+        lambda: metrics.scorer(metrics.calibration_table),
+        lambda: metrics.scorer(skill_score),
     ],
 )
 def test_impossible_settings_are_refused_before_anything_is_fitted(make):

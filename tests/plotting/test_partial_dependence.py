@@ -1,7 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -9,16 +5,10 @@ from matplotlib.collections import LineCollection
 from numpy.testing import assert_allclose
 
 from boostr.exceptions import InvalidParameterError
-from boostr.inspection import PartialDependence, PermutationImportance
-from boostr.plotting import plot_partial_dependence, plot_permutation_importance
+from boostr.inspection import PartialDependence
+from boostr.plotting import plot_partial_dependence
 
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make_result(**changes):
@@ -114,27 +104,3 @@ def test_options_reach_the_lines():
     ax = plot_partial_dependence(make_result(), ax=own, line_kwargs={"linewidth": 5.0})
     assert ax is own
     assert {line.get_linewidth() for line in ax.lines} == {5.0}
-
-
-def make_importance(importances):
-    errors = np.array([0.1, 0.1, 0.02])
-    repeats = np.array(importances)[:, None]
-    return PermutationImportance(
-        ("age", "depth", "site"), repeats[:, 0], errors, repeats, -1.0
-    )
-
-
-def test_rises_have_bars_with_errors_the_largest_on_top():
-    ax = plot_permutation_importance(make_importance([0.5, 0.8, -0.01]), n_most=2)
-    assert names_of(ax.get_yticklabels()) == ["depth", "age"]
-    assert_allclose([bar.get_width() for bar in ax.patches], [0.8, 0.5])
-    (segments,) = [each.get_segments() for each in ax.collections]
-    assert_allclose([segment[:, 0] for segment in segments], [[0.7, 0.9], [0.4, 0.6]])
-    assert ax.get_xlabel() == "Rise of the loss if shuffled ± standard error"
-
-
-@pytest.mark.parametrize(("least", "n_lines"), [(-0.01, 1), (0.3, 0)])
-def test_zero_is_marked_where_it_matters(least, n_lines):
-    ax = plot_permutation_importance(make_importance([0.5, 0.8, least]))
-    at_zero = [line for line in ax.lines if np.array_equal(line.get_xdata(), [0.0, 0.0])]
-    assert len(at_zero) == n_lines

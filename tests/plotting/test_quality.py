@@ -1,7 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -19,12 +15,6 @@ from boostr.plotting import (
 )
 
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -52,9 +42,9 @@ def test_kept_numbers_of_trees_are_marked():
     ]
     ax = plot_validation(runs)
     assert legend_of(ax) == [
-        "8 leaves: weight 0.70",
-        "4 leaves: weight 0.30",
-        "weight 0 (1 more)",
+        "8 leaves: weight 70%",
+        "4 leaves: weight 30%",
+        "weight 0% (1 more)",
     ]
     dots = [line for line in ax.lines if line.get_marker() == "o"]
     places = [(float(dot.get_xdata()[0]), float(dot.get_ydata()[0])) for dot in dots]

@@ -12,6 +12,7 @@ from boostr.inspection import (
     feature_interaction,
     leaf_counts,
     tree_partition,
+    trees_frame,
 )
 from boostr.simulate import dataset_a
 
@@ -36,7 +37,7 @@ def mixed(data):
     return BoostR(max_leaf_nodes=4, **params).fit(table, data.y), table
 
 
-def walk(partition, row):
+def find_leaf(partition, row):
     """Return the leaf of an individual, by the thresholds and categories alone."""
     node = 0
     while partition.feature[node] >= 0:
@@ -56,7 +57,7 @@ def test_leaf_functions_of_all_trees_add_up_to_the_curves(data, averaged):
     for place, member in enumerate(averaged.ensemble_.members):
         for tree in range(len(member.trees)):
             part = tree_partition(averaged, place, tree)
-            leaves = [walk(part, row) for row in data.X[:20]]
+            leaves = [find_leaf(part, row) for row in data.X[:20]]
             total += part.weight * part.curves[leaves]
     plain = copy.copy(averaged).set_params(monotone=False)
     assert_allclose(total, plain.predict_cumulative(data.X[:20], part.times), atol=1e-10)
@@ -69,7 +70,7 @@ def test_categories_and_missing_values_are_told_as_the_model_uses_them(mixed):
     assert any(names is not None for names in parts[1].categories)
     rows = [tuple(row) for row in table.itertuples(index=False)]
     total = sum(
-        part.expected[part.leaves][[walk(part, row) for row in rows]] for part in parts
+        part.expected[part.leaves][[find_leaf(part, row) for row in rows]] for part in parts
     )
     assert_allclose(total, model.predict(table), atol=1e-10)
 
@@ -77,7 +78,7 @@ def test_categories_and_missing_values_are_told_as_the_model_uses_them(mixed):
 def test_boxes_hold_the_individuals_of_their_leaves(data, averaged):
     part = tree_partition(averaged, 0, 3)
     for row in data.X:
-        box = part.boxes[walk(part, row)]
+        box = part.boxes[find_leaf(part, row)]
         assert (box[:, 0] < row).all()
         assert (row <= box[:, 1]).all()
 
@@ -102,7 +103,7 @@ def test_sensors_are_taken_at_their_average(request, fleet, name):
     # Predictions take the average where a sensor is unknown.
     unknown = fleet.Z._with(values=np.full_like(fleet.Z.values, np.nan))
     parts = [tree_partition(model, 0, tree) for tree in range(3)]
-    leaves = [[walk(part, row) for row in fleet.X] for part in parts]
+    leaves = [[find_leaf(part, row) for row in fleet.X] for part in parts]
     total = sum(
         part.expected[part.leaves][own] for part, own in zip(parts, leaves, strict=True)
     )
@@ -147,3 +148,63 @@ def test_interactions_average_over_individuals(mixed):
 def test_interactions_are_for_models_without_sensors(model):
     with pytest.raises(InvalidParameterError, match="no sensors"):
         feature_interaction(model, 0, 1)
+
+
+def sum_leaves(frame, row):
+    """Send one row of features down every tree by the table alone; sum up the leaves."""
+    names = [name for name in frame.columns if name.startswith("coefficient_")]
+    total = np.zeros(len(names))
+    for _, tree in frame.groupby(["member", "tree"]):
+        nodes = tree.set_index("node")
+        node = nodes.loc[0]
+        while node["left"] >= 0:
+            value = row[node["feature"]]
+            if pd.isna(value):
+                is_left = node["missing_left"]
+            elif node["categories"] is not None:
+                is_left = str(value) in node["categories"]
+            else:
+                is_left = value <= node["threshold"]
+            node = nodes.loc[node["left"] if is_left else node["right"]]
+        total += node["weight"] * node[names].to_numpy(dtype=float)
+    return total
+
+
+def test_the_table_alone_gives_the_coefficients(pumps):
+    X = pumps.X[:12].copy()
+    X.iloc[0, 1] = np.nan
+    frame = trees_frame(pumps.model)
+    expected = pumps.model.ensemble_.coefficients(pumps.model.encoder_.transform(X))
+    found = [sum_leaves(frame, row) for row in X.to_dict("records")]
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_every_node_has_its_parent_and_its_individuals(plain):
+    frame = plain.trees_to_frame()
+    for _, tree in frame.groupby(["member", "tree"]):
+        assert_array_equal(tree["node"], np.arange(len(tree)))
+        inner = tree[tree["left"] >= 0]
+        for side in ("left", "right"):
+            children = tree["parent"].to_numpy()[inner[side]]
+            assert_array_equal(children, inner["node"])
+        pairs = tree["count"].to_numpy()[inner[["left", "right"]].to_numpy()]
+        assert_array_equal(pairs.sum(axis=1), inner["count"])
+        assert tree["feature"].isna().sum() == len(tree) - len(inner)
+    totals = (frame["gain"] * frame["weight"]).groupby(frame["feature"]).sum()
+    gains = [totals.get(name, 0.0) for name in plain.encoder_.names]
+    assert_allclose(gains, plain.feature_gains_)
+
+
+def test_polars_and_pandas_agree(pumps):
+    polars = pytest.importorskip("polars")
+    table = trees_frame(pumps.model, backend="polars")
+    assert isinstance(table, polars.DataFrame)
+    frame = trees_frame(pumps.model, backend="pandas")
+    assert table.columns == list(frame.columns)
+    assert_array_equal(table["threshold"].to_numpy(), frame["threshold"])
+    assert table["categories"].to_list() == frame["categories"].tolist()
+
+
+def test_other_backends_are_refused(pumps):
+    with pytest.raises(InvalidParameterError, match="'pandas' or 'polars'"):
+        trees_frame(pumps.model, backend="arrow")

@@ -1,8 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,12 +8,6 @@ from boostr.plotting import plot_design, plot_setting_boxes
 pytestmark = pytest.mark.plot
 
 DESIGN = np.array([[100.0, 20.0], [300.0, 150.0], [500.0, 80.0]])
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make_results(design=DESIGN, names=("gamma1", "gamma2"), **more):

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +8,6 @@ from boostr.plotting import plot_backtest
 from boostr.tuning import Backtest
 
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -60,5 +53,5 @@ def test_the_measure_is_drawn_date_by_date_with_its_mean(result):
 def test_another_measure_can_be_drawn(result):
     scores = plot_backtest(result, measure="concordance").child_axes[1]
     assert scores.get_ylabel() == "Concordance"
-    with pytest.raises(InvalidParameterError, match="must be one of 'deviance'"):
+    with pytest.raises(InvalidParameterError, match="must be 'deviance', 'mae'"):
         plot_backtest(result, measure="x")

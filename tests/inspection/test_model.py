@@ -1,16 +1,37 @@
-"""Varying what a model does not use changes nothing, and is said."""
-
 import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from boostr import BoostR
-from boostr.exceptions import UnusedInputWarning
+from boostr.exceptions import InvalidParameterError, UnusedInputWarning
 from boostr.inspection import partial_dependence, sensor_effect
-from boostr.inspection._importance import _leave_out
-from boostr.inspection.model import find_sensor, unused_features, unused_sensors
+from boostr.inspection.model import read_model, sort_times, unused_features, unused_sensors
 from boostr.simulate import dataset_a, wells
+
+USUAL = np.array([50.0, 100.0])
+
+
+def test_the_usual_times_hold_where_none_are_given():
+    assert sort_times(None, USUAL) is USUAL
+
+
+@pytest.mark.parametrize(
+    "times", [[3, 1, 3], (3.0, 1.0), np.array([[1.0], [3.0]])], ids=str
+)
+def test_times_are_sorted_and_each_once(times):
+    assert_array_equal(sort_times(times, USUAL), [1.0, 3.0])
+
+
+def test_one_time_is_enough():
+    assert_array_equal(sort_times(0, USUAL), [0.0])
+
+
+@pytest.mark.parametrize("times", [-1.0, [1.0, np.nan], np.inf, [], "soon"], ids=str)
+def test_times_off_the_axis_are_refused(times):
+    with pytest.raises(InvalidParameterError, match=r"`times` must be"):
+        sort_times(times, USUAL)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +45,8 @@ def model(fleet):
     settings = {"n_estimators": 3, "validation": None, "sensor_penalty": "ridge"}
     whole = BoostR(**settings, random_state=0).fit(fleet.X, fleet.y, fleet.Z)
     assert unused_sensors(whole) == ()
-    return _leave_out(whole, find_sensor(whole, "sensor3").terms)
+    parts = read_model(whole)
+    return parts.without(parts.find_sensor("sensor3").terms).estimator
 
 
 def plan(fleet, name, value):

@@ -1,7 +1,4 @@
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -12,12 +9,6 @@ from boostr.inspection import IndividualConvergence
 from boostr.plotting import plot_individual
 
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make_result(**changes):

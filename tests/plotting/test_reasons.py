@@ -1,7 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,12 +12,6 @@ from boostr.plotting.style import BLUE, GREY, VERMILION
 pytestmark = pytest.mark.plot
 
 VALUES = np.array([[1.0, -0.5, 0.25], [-2.0, 0.5, 0.25], [0.0, 0.5, -0.001]])
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make_explanation(**changes):
@@ -50,10 +40,6 @@ def several_times():
     return make_explanation(
         values=VALUES[:, :, None], base=np.ones((3, 1)), prediction=np.ones((3, 1))
     )
-
-
-# --- One individual
-# -----------------------------------------------------------------------------
 
 
 def test_bars_lead_from_the_average_to_the_prediction():
@@ -132,10 +118,6 @@ def test_waterfalls_are_of_one_of_the_individuals(place):
 def test_labels_tell_the_window(start, stop, label):
     windows = {"times": None, "start": np.array(start), "stop": np.array(stop)}
     assert plot_waterfall(make_explanation(**windows)).get_xlabel() == label
-
-
-# --- Many individuals
-# -----------------------------------------------------------------------------
 
 
 def test_bars_are_mean_sizes_the_largest_on_top():

@@ -1,7 +1,4 @@
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -15,12 +12,6 @@ from boostr.plotting.style import spread
 from boostr.simulate import dataset_a
 
 pytestmark = pytest.mark.plot
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
