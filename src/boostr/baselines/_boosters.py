@@ -14,11 +14,19 @@ from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.baselines._rows import Rows
 
-__all__ = ["Booster", "BoosterSettings", "HistGradientBoosting", "LightGBM", "XGBoost"]
+__all__ = [
+    "Booster",
+    "BoosterSettings",
+    "HistGradientBoosting",
+    "LightGBM",
+    "XGBoost",
+    "snap",
+]
 
 # The Poisson hessian of a row in XGBoost is its expected count times exp(0.7), the default
 # of max_delta_step: a leaf's weight counts its events, twice.
 _WEIGHT_OF_EVENT = 2.0
+_N_VALUES = 255  # of a feature: the bins of all libraries
 ALL_TREES = (0,)
 
 
@@ -182,7 +190,7 @@ class HistGradientBoosting:
         )
         expected = 1.0 if rows.expected is None else rows.expected
         is_long = rows.n_per_individual > 1
-        features = _snap(rows.features, model.max_bins) if is_long else rows.features
+        features = snap(rows.features, settings) if is_long else rows.features
         with _limit_threads(settings):
             return model.fit(
                 features,
@@ -207,18 +215,18 @@ class HistGradientBoosting:
             return [factor * predicted for n, predicted in stages if n in wanted]
 
 
-def _snap(features: FloatArray, n_values: int) -> FloatArray:
-    """Return features with few distinct values, each the nearest of as many quantiles.
+def snap(features: FloatArray, settings: BoosterSettings) -> FloatArray:
+    """Return features with at most 255 distinct values, each the nearest quantile.
 
     With weights, scikit-learn takes minutes to find the bins of many rows otherwise. It
     splits halfway between two values, so that predictions need no rounding.
     """
     snapped = features.copy()
-    for column in snapped.T:
+    for column, is_category in zip(snapped.T, settings.is_categorical, strict=True):
         known = ~np.isnan(column)
-        if np.unique(column[known]).size <= n_values:
+        if is_category or np.unique(column[known]).size <= _N_VALUES:
             continue
-        kept = np.unique(np.quantile(column[known], np.linspace(0.0, 1.0, n_values)))
+        kept = np.unique(np.quantile(column[known], np.linspace(0.0, 1.0, _N_VALUES)))
         halfway = 0.5 * (kept[1:] + kept[:-1])
         column[known] = kept[np.searchsorted(halfway, column[known])]
     return snapped

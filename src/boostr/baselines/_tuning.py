@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from boostr._typing import BoolArray, FloatArray, PositionArray
 from boostr.baselines._andersen_gill import AndersenGill
 from boostr.baselines._base import Baseline, BaselineData
 from boostr.baselines._boosted import BoostedBaseline
+from boostr.baselines._boosters import snap
 from boostr.baselines._forest import RandomForestRecurrence
 from boostr.baselines._mcf_regressor import McfK
 from boostr.baselines._rows import Rows
@@ -205,6 +207,8 @@ def _count_trees(
     """
     model._describe(data)
     rows = model._make_rows(data)
+    # Once for all folds, since scikit-learn takes long to bin each of them.
+    rows = replace(rows, features=snap(rows.features, model._settings()))
     while True:
         stages = np.unique(np.linspace(1, n_trees, _N_STAGES + 1).round().astype(int))
         model.set_params(n_estimators=n_trees)
