@@ -1,7 +1,7 @@
 """Integrated squared error of predicted cumulative intensities: ``-m benchmarks.accuracy``.
 
-Every learner sees the same individuals in the same repetition and predicts the same fresh
-ones. boostr runs with default settings; the others are tuned by cross-validation.
+Every model sees the same individuals in the same repetition and predicts the same fresh
+ones. boostr runs with default settings; the baselines are tuned by cross-validation.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from benchmarks._timing import format_table, record
-from benchmarks.libraries import LEARNERS, Learner
+from benchmarks.models import MODELS, Fit, Model
 from benchmarks.problems import PROBLEMS, Problem
 from boostr.simulate import Simulation, integrated_squared_error
 
@@ -26,7 +25,7 @@ QUICK_REPETITIONS = 1
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Errors of one learner on one data set, one per repetition."""
+    """Errors of one model on one data set, one per repetition."""
 
     errors: tuple[float, ...]
     seconds: float  # of all fits and predictions
@@ -45,42 +44,40 @@ class Score:
 
 
 def score_once(
-    learner: Learner, train: Simulation, test: Simulation
-) -> tuple[float, float]:
-    """Return the mean error over fresh individuals and the seconds it took."""
+    fit: Fit, problem: Problem, repetition: int
+) -> tuple[float, float, Model, Simulation]:
+    """Return the mean error over fresh individuals, the seconds, the model and the test."""
+    train, test = problem.draw(repetition)
     times = np.linspace(0.0, test.horizon, N_TIMES)
+    sensors = [] if test.Z is None else [test.Z]
     start = time.perf_counter()
-    learner.fit(train.X, train.y, *_list_sensors(train))
-    predicted = learner.predict_cumulative(test.X, times, *_list_sensors(test))
+    model = fit(problem, train, repetition)
+    predicted = model.predict_cumulative(test.X, times, *sensors)
     seconds = time.perf_counter() - start
     errors = integrated_squared_error(predicted, test.truth(times), times)
-    return float(errors.mean()), seconds
+    return float(errors.mean()), seconds, model, test
 
 
 def score_problem(
-    problem: Problem, learner_names: Sequence[str], repetitions: int
+    problem: Problem, names: Sequence[str], repetitions: int
 ) -> dict[str, Score]:
-    """Run all learners on the same repetitions of a data set."""
+    """Run all models on the same repetitions of a data set."""
     scores = {}
-    for name in learner_names:
-        runs = []
-        for repetition in range(repetitions):
-            train, test = problem.draw(repetition)
-            learner = LEARNERS[name](problem, train, repetition)
-            runs.append(score_once(learner, train, test))
+    for name in names:
+        runs = [score_once(MODELS[name], problem, each)[:2] for each in range(repetitions)]
         errors, seconds = zip(*runs, strict=True)
         scores[name] = Score(errors, sum(seconds))
         record_score(RESULTS_FILE, problem, name, scores[name])
     return scores
 
 
-def record_score(file_name: str, problem: Problem, learner_name: str, score: Score) -> None:
-    """Append the errors of one learner on one data set to a file of results."""
+def record_score(file_name: str, problem: Problem, model_name: str, score: Score) -> None:
+    """Append the errors of one model on one data set to a file of results."""
     record(
         file_name,
         name="accuracy",
         dataset=problem.name,
-        learner=learner_name,
+        model=model_name,
         n_train=problem.n_train,
         n_test=problem.n_test,
         errors=score.errors,
@@ -93,7 +90,7 @@ def record_score(file_name: str, problem: Problem, learner_name: str, score: Sco
 
 
 def describe_problem(problem: Problem, scores: dict[str, Score]) -> str:
-    """Return a table of the learners on one data set."""
+    """Return a table of the models on one data set."""
     repetitions = len(next(iter(scores.values())).errors)
     rows = [
         [
@@ -109,25 +106,19 @@ def describe_problem(problem: Problem, scores: dict[str, Score]) -> str:
         f"{problem.name}: {problem.n_train} to train, {problem.n_test} to test, "
         f"{repetitions} repetitions; must reach {problem.must_reach}, aim {problem.aim}"
     )
-    header = ["learner", "mean ISE", "s.e.", "verdict", "s per repetition"]
+    header = ["model", "mean ISE", "s.e.", "verdict", "s per repetition"]
     return f"{title}\n{format_table(header, rows)}\n"
 
 
 def describe_all(results: dict[str, dict[str, Score]]) -> str:
-    """Return learners against data sets, with the targets below."""
-    learner_names = list(next(iter(results.values())))
+    """Return models against data sets, with the targets below."""
+    names = list(next(iter(results.values())))
     rows = [
-        [name, *[scores[name].describe() for scores in results.values()]]
-        for name in learner_names
+        [name, *[scores[name].describe() for scores in results.values()]] for name in names
     ]
     rows.append(["must reach", *[f"{PROBLEMS[name].must_reach:.1f}" for name in results]])
     rows.append(["aim", *[f"{PROBLEMS[name].aim:.1f}" for name in results]])
     return format_table(["mean ISE ± s.e.", *results], rows)
-
-
-def _list_sensors(simulation: Simulation) -> list[Any]:
-    """Return the sensors where there are any: most learners take none."""
-    return [] if simulation.Z is None else [simulation.Z]
 
 
 def _judge(problem: Problem, score: Score) -> str:
@@ -139,13 +130,13 @@ def _judge(problem: Problem, score: Score) -> str:
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", default=",".join(PROBLEMS), help="comma-separated")
-    parser.add_argument("--learners", default=",".join(LEARNERS), help="comma-separated")
+    parser.add_argument("--models", default=",".join(MODELS), help="comma-separated")
     parser.add_argument("--repetitions", type=int, help="the same for every data set")
     parser.add_argument(
         "--quick", action="store_true", help="one repetition of each; proves that it runs"
     )
     arguments = parser.parse_args()
-    for known, asked in ((PROBLEMS, "datasets"), (LEARNERS, "learners")):
+    for known, asked in ((PROBLEMS, "datasets"), (MODELS, "models")):
         unknown = set(getattr(arguments, asked).split(",")) - set(known)
         if unknown:
             parser.error(f"unknown {asked} {sorted(unknown)}; known: {', '.join(known)}")
@@ -160,7 +151,7 @@ def main() -> None:
         problem = PROBLEMS[name]
         repetitions = QUICK_REPETITIONS if arguments.quick else problem.repetitions
         repetitions = arguments.repetitions or repetitions
-        scores = score_problem(problem, arguments.learners.split(","), repetitions)
+        scores = score_problem(problem, arguments.models.split(","), repetitions)
         results[name] = scores
         print(describe_problem(problem, scores), flush=True)
     print(describe_all(results))

@@ -9,7 +9,7 @@ from benchmarks._parts import check_parts, run_parts
 from benchmarks.measurements._finding import Finding
 from benchmarks.sensors import accuracy, cost, effects, inert
 from benchmarks.sensors._fleet import N_SEEDS, N_TREES, RESULTS_FILE, Scale
-from benchmarks.sensors._learners import LEARNERS
+from benchmarks.sensors._models import SENSOR_MODELS
 
 _QUICK_SEEDS = 1
 _QUICK_TREES = 10
@@ -27,7 +27,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(MEASUREMENTS), help=_PARTS)
     parser.add_argument(
-        "--learners", default=",".join(LEARNERS), help="of accuracy, comma-separated"
+        "--models", default=",".join(SENSOR_MODELS), help="of accuracy, comma-separated"
     )
     parser.add_argument("--seeds", type=int, help="repetitions of all but the cost")
     parser.add_argument("--trees", type=int, help="of the parts boosting and fit")
@@ -39,7 +39,7 @@ def _parse_arguments() -> argparse.Namespace:
     asked = [parts if part == "cost" else part for part in arguments.only.split(",")]
     arguments.only = ",".join(asked)
     check_parts(parser, arguments.only, MEASUREMENTS)
-    check_parts(parser, arguments.learners, LEARNERS)
+    check_parts(parser, arguments.models, SENSOR_MODELS)
     return arguments
 
 
@@ -47,7 +47,7 @@ def _read_scale(arguments: argparse.Namespace) -> Scale:
     return Scale(
         is_quick=arguments.quick,
         n_seeds=arguments.seeds or (_QUICK_SEEDS if arguments.quick else N_SEEDS),
-        learners=tuple(arguments.learners.split(",")),
+        models=tuple(arguments.models.split(",")),
         n_trees=arguments.trees or (_QUICK_TREES if arguments.quick else N_TREES),
     )
 

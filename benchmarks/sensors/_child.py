@@ -124,8 +124,8 @@ def _make_booster(prepared: Prepared, binned: Any, members: Any) -> Booster:
     everybody = np.arange(len(binned.bins), dtype=np.int32)
     held_out = np.setdiff1d(everybody, members)
     training_set = LocalTrainingSet(prepared.stats, binned, np.ones(len(binned.bins)))
-    trainees = training_set.follow(prepared.problem.solver, held_out, _N_THREADS)
-    return Booster(trainees, binned, prepared.problem, params, _N_THREADS)
+    state = training_set.follow(prepared.problem.solver, held_out, _N_THREADS)
+    return Booster(state, binned, prepared.problem, params, _N_THREADS)
 
 
 def _read_data(folder: Path) -> TrainingData:

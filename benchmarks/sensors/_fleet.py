@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from benchmarks.accuracy import score_once
-from benchmarks.libraries.boostr_default import make_boostr
+from benchmarks.models import fit_boostr
 from benchmarks.problems import Problem
 from boostr import BoostR
 from boostr.simulate import Simulation, wells
@@ -28,7 +28,7 @@ class Scale:
 
     is_quick: bool
     n_seeds: int
-    learners: tuple[str, ...]  # of the part on accuracy
+    models: tuple[str, ...]  # of the part on accuracy
     n_trees: int  # of the part on cost
 
     def problem(self, n_sensors: int = N_ACTIVE) -> Problem:
@@ -55,9 +55,8 @@ class FittedFleet:
 
 @cache
 def _fit(n_sensors: int, seed: int, scale: Scale) -> FittedFleet:
-    train, test = scale.problem(n_sensors).draw(seed)
-    model = make_boostr(seed)
-    return FittedFleet(model, test, *score_once(model, train, test))
+    error, seconds, model, test = score_once(fit_boostr, scale.problem(n_sensors), seed)
+    return FittedFleet(model, test, error, seconds)
 
 
 _PROBLEMS = {

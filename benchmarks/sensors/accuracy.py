@@ -1,19 +1,19 @@
-"""Integrated squared error along the sensors of fresh wells, beside other libraries."""
+"""Integrated squared error along the sensors of fresh wells, beside baselines."""
 
 from __future__ import annotations
 
 from benchmarks.accuracy import Score, describe_problem, record_score, score_once
 from benchmarks.measurements._finding import Finding
 from benchmarks.sensors._fleet import N_ACTIVE, RESULTS_FILE, Scale
-from benchmarks.sensors._learners import BOOSTR, LEARNERS, PEERS
+from benchmarks.sensors._models import BASELINES, BOOSTR, SENSOR_MODELS
 
 
 def measure(scale: Scale) -> list[Finding]:
-    if "andersen-gill" not in LEARNERS:
+    if "andersen-gill" not in SENSOR_MODELS:
         print("andersen-gill is left out: lifelines is not installed\n")
     problem = scale.problem()
     scores = {}
-    for name in scale.learners:
+    for name in scale.models:
         runs = [_score(scale, name, seed) for seed in range(scale.n_seeds)]
         errors, seconds = zip(*runs, strict=True)
         scores[name] = Score(errors, sum(seconds))
@@ -42,5 +42,4 @@ def _score(scale: Scale, name: str, seed: int) -> tuple[float, float]:
     if name == BOOSTR:
         fitted = scale.fit(N_ACTIVE, seed)
         return fitted.error, fitted.seconds
-    train, test = scale.problem().draw(seed)
-    return score_once(PEERS[name](train, seed), train, test)
+    return score_once(BASELINES[name], scale.problem(), seed)[:2]

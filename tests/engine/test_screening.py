@@ -39,7 +39,7 @@ def bin_features(x, n_bins=8):
     return mapper.transform(x)
 
 
-def cohort_of(case):
+def training_set_of(case):
     n = len(case.stats.linear)
     return LocalTrainingSet(case.stats, bin_features(np.zeros((n, 1))), np.ones(n))
 
@@ -80,7 +80,7 @@ def losses_of(stats, theta):
 def test_a_sensor_is_worth_what_the_loss_rises_by_without_it(rng, case):
     theta = rng.normal(size=case.stats.linear.shape)
     starts = case.problem().groups.starts
-    rise, error, _ = rise_without(cohort_of(case), starts, theta)
+    rise, error, _ = rise_without(training_set_of(case), starts, theta)
     for group, (begin, end) in enumerate(pairwise(starts)):
         without = theta.copy()
         without[:, begin:end] = 0.0
@@ -92,7 +92,7 @@ def test_a_sensor_is_worth_what_the_loss_rises_by_without_it(rng, case):
 def test_a_sensor_without_coefficients_is_worth_nothing(rng, case):
     theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
     theta[:, starts[2] : starts[3]] = 0.0
-    rise, error, _ = rise_without(cohort_of(case), starts, theta)
+    rise, error, _ = rise_without(training_set_of(case), starts, theta)
     assert (rise[2], error[2]) == (0.0, 0.0)
 
 
@@ -100,8 +100,8 @@ def test_whoever_was_never_held_out_does_not_count(rng, case):
     theta, starts = rng.normal(size=case.stats.linear.shape), case.problem().groups.starts
     theta[[3, 7]] = np.nan
     known = np.setdiff1d(np.arange(20), [3, 7])
-    expected = rise_without(cohort_of(case.take(known)), starts, theta[known])
-    found = rise_without(cohort_of(case), starts, theta)
+    expected = rise_without(training_set_of(case.take(known)), starts, theta[known])
+    found = rise_without(training_set_of(case), starts, theta)
     assert found[2] == expected[2] == 18
     assert_allclose(found[:2], expected[:2])
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidParameterError
 from boostr.metrics import calibration_table, capture_curve
+from boostr.nonparametric import mcf_by_group
 from boostr.plotting import (
     plot_calibration,
     plot_capture,
@@ -128,7 +129,7 @@ def test_learners_without_scores_are_refused(scores):
 
 
 def test_groups_have_curves_with_bands(y):
-    ax = plot_mcf_groups(y, ["new", "new", "old", "old"])
+    ax = plot_mcf_groups(mcf_by_group(y, ["new", "new", "old", "old"]))
     assert legend_of(ax) == ["new (n = 2)", "old (n = 2)"]
     assert len(ax.collections) == 2
     new, old = ax.lines
@@ -141,9 +142,14 @@ def test_groups_have_curves_with_bands(y):
 
 def test_bands_can_be_left_out(y):
     own = plt.subplots()[1]
-    ax = plot_mcf_groups(y, [0, 0, 1, 1], show_band=False, ax=own)
+    ax = plot_mcf_groups(mcf_by_group(y, [0, 0, 1, 1]), show_band=False, ax=own)
     assert ax is own
     assert not ax.collections
+
+
+def test_no_groups_at_all_are_refused():
+    with pytest.raises(InvalidParameterError, match="mcf_by_group"):
+        plot_mcf_groups({})
 
 
 def test_two_tables_fit_into_the_same_axes(y):

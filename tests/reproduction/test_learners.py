@@ -9,11 +9,9 @@ from boostr.reproduction._learners import (
     FOREST,
     PAPER,
     POINTWISE,
-    absent_rivals,
-    fit_alone,
+    absent_baselines,
     make_learners,
 )
-from boostr.simulate import dataset_a
 
 OWN = "HistGradientBoosting rate x MCF"
 KINDS = ["A", "B", "C", "D", "kelly", "wells"]
@@ -22,7 +20,7 @@ KINDS = ["A", "B", "C", "D", "kelly", "wells"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_learners_and_those_left_out_are_all_there_are(kind):
     made = set(make_learners(kind, TINY))
-    absent = set(absent_rivals(kind, TINY))
+    absent = set(absent_baselines(kind, TINY))
     known = {DEFAULT, PAPER, FOREST, "MCF", "MCF-K", "HPP", "Power law", OWN}
     known |= {"XGBoost, Poisson", "LightGBM, Poisson"}
     known |= {"XGBoost, time as a feature", "Andersen-Gill"}
@@ -32,7 +30,7 @@ def test_learners_and_those_left_out_are_all_there_are(kind):
 
 def test_rivals_without_their_package_are_left_out_and_named(monkeypatch):
     monkeypatch.setattr(_learners, "find_spec", lambda name: None)
-    absent = absent_rivals("A", TINY)
+    absent = absent_baselines("A", TINY)
     assert absent["LightGBM, Poisson"] == "needs lightgbm, which is not installed"
     assert set(absent).isdisjoint(make_learners("A", TINY))
 
@@ -40,9 +38,9 @@ def test_rivals_without_their_package_are_left_out_and_named(monkeypatch):
 def test_slow_rivals_run_where_there_is_time(monkeypatch):
     monkeypatch.setattr(_learners, "find_spec", lambda name: object())
     patient = replace(TINY, has_slow_rivals=True)
-    assert "Andersen-Gill" in absent_rivals("C", TINY)
-    assert not absent_rivals("C", patient)
-    assert not absent_rivals("A", TINY)
+    assert "Andersen-Gill" in absent_baselines("C", TINY)
+    assert not absent_baselines("C", patient)
+    assert not absent_baselines("A", TINY)
 
 
 def test_settings_are_those_of_the_paper():
@@ -56,11 +54,3 @@ def test_settings_are_those_of_the_paper():
 def test_the_seed_decides(name):
     seeds = [make_learners("A", TINY, seed)[name].random_state for seed in (3, 4)]
     assert seeds == [3, 4]
-
-
-@pytest.mark.parametrize("name", ["HPP", OWN])
-def test_fitted_learners_are_returned(name):
-    train = dataset_a(n=40, random_state=0)
-    learner = make_learners("A", TINY)[name]
-    assert fit_alone(learner, train.X, train.y) is learner
-    assert learner.predict(train.X[:3]).shape == (3,)

@@ -9,7 +9,7 @@ from tests.reproduction.few_trees import FewTrees
 from tests.reproduction.scenes import TINY, Recorder
 
 from boostr.inspection import sensor_effect
-from boostr.reproduction import _sensor_columns, _wells, _wells_fleet, _wells_pictures
+from boostr.reproduction import _wells, _wells_fleet, _wells_pictures
 from boostr.reproduction._learners import DEFAULT
 from boostr.reproduction._page import render
 from boostr.reproduction._wells_fleet import (
@@ -90,6 +90,10 @@ def test_models_of_the_pictures_are_not_fitted_again(fleet, paper):
     assert ready["error"] == pytest.approx(np.trapezoid(squared, times, axis=1).mean())
 
 
+def fit_few(model, X, y, Z, **options):
+    return model.set_params(n_estimators=5).fit(X, y, Z)
+
+
 @pytest.mark.slow
 @pytest.mark.plot
 @pytest.mark.usefixtures("draw_plainly")
@@ -100,7 +104,7 @@ def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     monkeypatch.setattr(_wells_fleet, "BoostR", FewTrees)
     monkeypatch.setattr(_wells_fleet, "_N_TEST", 80)
     monkeypatch.setattr(_wells_fleet, "_QUICK_TREES", 2)
-    monkeypatch.setattr(_sensor_columns, "_MOST_TREES", 5)
+    monkeypatch.setattr(_wells_fleet, "tune", fit_few)
     monkeypatch.setattr(_wells_pictures, "_N_GRID", 10)
     first, again = Recorder(), Recorder()
     chapter = _wells.build(Work(tmp_path, SMALL, first))

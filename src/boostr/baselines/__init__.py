@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from boostr.baselines._andersen_gill import AndersenGill
+from boostr.baselines._boosted import (
+    HistGradientBoostingPoisson,
+    HistGradientBoostingRate,
+    HistGradientBoostingTime,
+    LightGBMPoisson,
+    XGBoostPoisson,
+    XGBoostTime,
+)
 from boostr.baselines._coefficients import CoefficientTable
-from boostr.baselines._expanded import LightGBMPoisson, XGBoostPoisson
 from boostr.baselines._forest import RandomForestRecurrence
-from boostr.baselines._hist_rate import HistGradientBoostingRate
 from boostr.baselines._mcf_regressor import McfK, McfRegressor
 from boostr.baselines._poisson import HomogeneousPoisson, PowerLawProcess
-from boostr.baselines._xgboost_time import XGBoostTime
+from boostr.baselines._tuning import tune
 
 __all__ = [
     "AndersenGill",
     "CoefficientTable",
+    "HistGradientBoostingPoisson",
     "HistGradientBoostingRate",
+    "HistGradientBoostingTime",
     "HomogeneousPoisson",
     "LightGBMPoisson",
     "McfK",
@@ -23,4 +31,5 @@ __all__ = [
     "RandomForestRecurrence",
     "XGBoostPoisson",
     "XGBoostTime",
+    "tune",
 ]

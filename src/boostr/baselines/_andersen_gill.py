@@ -11,24 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 from boostr._checks.parameters import check_number
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
+from boostr.baselines._base import Baseline, BaselineData, refuse_no_events
 from boostr.baselines._curves import MeanCurves
-from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
-from boostr.data import RecurrentEvents, RiskTable
+from boostr.data import RecurrentEvents, RiskTable, Trajectories
 from boostr.data.target import refuse_costs
-from boostr.exceptions import InvalidEventsError
 
 __all__ = ["AndersenGill"]
 
 _SHORT = 1e-6  # of the time since the row before, between two events at the same time
 
 
-class AndersenGill(Rival):
+class AndersenGill(Baseline):
     r"""Common baseline times a log-linear factor: the model of Andersen and Gill.
 
     The cumulative intensity is :math:`\mu(t \mid x) = M_0(t) \exp(x'b)`; ``b`` maximises
     Cox's partial likelihood of all events, by lifelines, and :math:`M_0` is Breslow's
-    estimate. Needs lifelines, ``pip install 'boostr[rivals]'``.
+    estimate. Needs lifelines, ``pip install 'boostr[baselines]'``.
 
     Parameters
     ----------
@@ -95,14 +94,10 @@ class AndersenGill(Rival):
     def _check_params(self) -> None:
         check_number(self.alpha, "alpha", -np.finfo(float).tiny)
 
-    def _learn(self, data: RivalData) -> None:
-        lifelines = require("lifelines", extra="rivals", feature="AndersenGill")
+    def _learn(self, data: BaselineData) -> None:
+        lifelines = require("lifelines", extra="baselines", feature="AndersenGill")
         refuse_costs(data.events, "AndersenGill")
-        if data.events.times.size == 0:
-            raise InvalidEventsError(
-                "A rate of events cannot be estimated without any event, but there is "
-                "none.\n\nHint: check the column that says which rows are events."
-            )
+        refuse_no_events(data.events)
         expanded, self.coef_names_ = self.columns_.expand(data.features, drop_first=True)
         self.means_, self.scales_ = _standardise(expanded, data.weights)
         varied = np.flatnonzero(self.scales_ > 0.0)
@@ -117,7 +112,7 @@ class AndersenGill(Rival):
             self.coef_[varied] = fitted / self.scales_[varied]
         self._find_baseline(data)
 
-    def _find_baseline(self, data: RivalData) -> None:
+    def _find_baseline(self, data: BaselineData) -> None:
         """Estimate the baseline; individuals are weighted by their hazard ratio."""
         table = RiskTable.from_events(data.events, data.weights)
         grid = TimeGrid.from_events(
@@ -137,7 +132,7 @@ class AndersenGill(Rival):
         expanded, _ = self.columns_.expand(features, drop_first=True)
         return np.where(np.isnan(expanded), 0.0, expanded - self.means_)
 
-    def _curves(self, features: FloatArray) -> MeanCurves:
+    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
         which = np.zeros((len(features), 1), dtype=np.int64)
         factor = np.exp(self._centre(features) @ self.coef_)
         return MeanCurves(self.family_, which, factor)
@@ -172,7 +167,7 @@ def _cut(
     events: RecurrentEvents, design: FloatArray, names: list[str], weights: FloatArray
 ) -> Any:
     """Return rows ``(start, stop]`` that end at events and at the ends of windows."""
-    pandas = require("pandas", extra="rivals", feature="AndersenGill")
+    pandas = require("pandas", extra="baselines", feature="AndersenGill")
     owner, start, stop, is_event = _cut_windows(events)
     table = pandas.DataFrame(design[owner], columns=names)
     return table.assign(

@@ -13,14 +13,13 @@ from boostr._checks.parameters import check_count, check_number, count_threads
 from boostr._checks.times import check_times
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._typing import AnyArray, FloatArray
+from boostr.baselines._base import Baseline, BaselineData
 from boostr.baselines._columns import Columns
 from boostr.baselines._curves import Family, MeanCurves, PowerFamily
 from boostr.baselines._forest_growth import ForestParams, grow_forest, map_threads
-from boostr.baselines._power_leaves import fit_power_laws
-from boostr.baselines._power_likelihood import Histories, maximise
-from boostr.baselines._rival import Rival, RivalData
+from boostr.baselines._power_law import Histories, fit_power_laws, maximise
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
-from boostr.data import RiskTable
+from boostr.data import RiskTable, Trajectories
 from boostr.data.target import refuse_costs
 from boostr.exceptions import (
     InvalidEventsError,
@@ -34,7 +33,7 @@ __all__ = ["RandomForestRecurrence"]
 _MAX_CATEGORIES = 254
 
 
-class RandomForestRecurrence(Rival):
+class RandomForestRecurrence(Baseline):
     """Random forest whose leaves hold mean cumulative functions (RF-R).
 
     Every tree grows fully on a bootstrap sample of individuals, and every node may split
@@ -54,7 +53,7 @@ class RandomForestRecurrence(Rival):
         What leaves hold: the mean cumulative function, or a power law ``a * t**b`` by
         maximum likelihood, which goes on beyond the training data.
     bootstrap : bool, default=True
-        Whether trees grow on draws with replacement; False uses everybody for each tree,
+        Whether trees grow on draws with replacement; False uses all individuals in each,
         and there are no out-of-bag predictions.
     max_bins : int, default=255
         Bins of a feature at most, without the one for missing values.
@@ -71,10 +70,10 @@ class RandomForestRecurrence(Rival):
     ----------
     oob_prediction_ : ndarray of shape (n,)
         Events by the horizon that the trees predict which have not seen the individual;
-        NaN for who is in all samples, or has a weight of zero. Missing without bootstrap.
+        NaN for individuals in all samples or of weight zero, and without bootstrap.
     oob_concordance_ : float
-        Their C-index, see `boostr.metrics.recurrent_concordance`; NaN if nobody can be
-        compared. Missing without bootstrap.
+        Their C-index, see `boostr.metrics.recurrent_concordance`; NaN if none can be
+        compared, and without bootstrap.
     feature_importances_ : ndarray of shape (p,)
         Total gain of a feature's splits, scaled to sum to one.
     forest_ : object
@@ -208,7 +207,7 @@ class RandomForestRecurrence(Rival):
         check_count(asked, "max_features")
         return int(asked)
 
-    def _learn(self, data: RivalData) -> None:
+    def _learn(self, data: BaselineData) -> None:
         if self.leaf == "power":
             refuse_costs(data.events, "RandomForestRecurrence(leaf='power')")
         columns = self.columns_
@@ -232,10 +231,12 @@ class RandomForestRecurrence(Rival):
         self.family_: Family = fill(data, self.forest_.find_leaves(self._bins_))
         gains = self.forest_.sum_gains(data.features.shape[1])
         self.feature_importances_ = gains / gains.sum() if gains.any() else gains
+        self.oob_prediction_ = np.full(len(data.is_used), np.nan)
+        self.oob_concordance_ = float("nan")
         if self.bootstrap:
             self._describe_oob(data)
 
-    def _describe_oob(self, data: RivalData) -> None:
+    def _describe_oob(self, data: BaselineData) -> None:
         self._events_, self._weights_ = data.events, data.weights
         self._is_used_ = data.is_used
         self._seen_ = self.forest_.n_draws > 0
@@ -244,7 +245,7 @@ class RandomForestRecurrence(Rival):
         self.oob_prediction_ = self._spread(predicted)[:, 0]
         self.oob_concordance_ = self._concordance(predicted[:, 0])
 
-    def _fill_mcf(self, data: RivalData, leaves: AnyArray) -> StepFamily:
+    def _fill_mcf(self, data: BaselineData, leaves: AnyArray) -> StepFamily:
         table = RiskTable.from_events(data.events, data.weights)
         grid = TimeGrid.from_events(
             table, data.events, self.reference_clock_, smooth=self.smooth
@@ -260,7 +261,7 @@ class RandomForestRecurrence(Rival):
         parts = map_threads(fill, range(self.n_estimators), count_threads(self.n_jobs))
         return StepFamily.from_parts(grid, parts)
 
-    def _fill_power(self, data: RivalData, leaves: AnyArray) -> PowerFamily:
+    def _fill_power(self, data: BaselineData, leaves: AnyArray) -> PowerFamily:
         histories = Histories.from_events(data.events, data.weights)
         ones = np.ones((len(data.events), 1))
         pooled = maximise(ones, histories, fixed_shape=False)
@@ -275,7 +276,7 @@ class RandomForestRecurrence(Rival):
         )
         return PowerFamily(scale, shape, histories.unit)
 
-    def _curves(self, features: FloatArray) -> MeanCurves:
+    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
         binned = self.mapper_.transform(features)
         return self._mean_curves(self.forest_.find_leaves(binned))
 

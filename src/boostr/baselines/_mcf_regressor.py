@@ -9,19 +9,18 @@ import numpy as np
 
 from boostr._checks.parameters import check_count
 from boostr._typing import AnyArray, FloatArray
-from boostr.baselines._asked import need_features
+from boostr.baselines._base import Baseline, BaselineData, need_features
 from boostr.baselines._curves import MeanCurves
-from boostr.baselines._rival import Rival, RivalData
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
-from boostr.data import RiskTable
+from boostr.data import RiskTable, Trajectories
 
 __all__ = ["McfK", "McfRegressor"]
 
 
-class McfRegressor(Rival):
-    """Give everybody the mean cumulative function of the training data.
+class McfRegressor(Baseline):
+    """Give all individuals the mean cumulative function of the training data.
 
-    No features are read: this is what any learner must beat. The curve is that of
+    No features are read: any other model must beat it. The curve is that of
     `MeanCumulativeFunction` and stays constant after the last event.
 
     Parameters
@@ -57,22 +56,22 @@ class McfRegressor(Rival):
     def __init__(self, *, smooth: bool = False) -> None:
         self.smooth = smooth
 
-    def _learn(self, data: RivalData) -> None:
+    def _learn(self, data: BaselineData) -> None:
         table = RiskTable.from_events(data.events, data.weights)
         grid = TimeGrid.from_events(
             table, data.events, self.reference_clock_, smooth=self.smooth
         )
-        everybody = np.arange(len(data.events))
-        group = np.zeros(len(everybody), dtype=np.int64)
-        steps = GroupSteps.from_members(table, group, everybody, data.weights)
+        members = np.arange(len(data.events))
+        group = np.zeros(len(members), dtype=np.int64)
+        steps = GroupSteps.from_members(table, group, members, data.weights)
         self.family_ = StepFamily.from_parts(grid, [steps])
 
-    def _curves(self, features: FloatArray) -> MeanCurves:
+    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
         n = len(features)
         return MeanCurves(self.family_, np.zeros((n, 1), dtype=np.int64), np.ones(n))
 
 
-class McfK(Rival):
+class McfK(Baseline):
     """Give an individual the mean cumulative function of its nearest neighbours.
 
     The paper's MCF-K. Neighbours are the training individuals whose features are nearest
@@ -123,7 +122,7 @@ class McfK(Rival):
     def _check_params(self) -> None:
         check_count(self.n_neighbors, "n_neighbors")
 
-    def _learn(self, data: RivalData) -> None:
+    def _learn(self, data: BaselineData) -> None:
         need_features(data.features, "McfK")
         self.table_ = RiskTable.from_events(data.events, data.weights)
         self.grid_ = TimeGrid.from_events(
@@ -137,7 +136,7 @@ class McfK(Rival):
         search = library.NearestNeighbors(n_neighbors=n_neighbors, algorithm="kd_tree")
         self.neighbors_ = search.fit(self._place(data.features))
 
-    def _curves(self, features: FloatArray) -> MeanCurves:
+    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
         nearest: AnyArray = self.neighbors_.kneighbors(
             self._place(features), return_distance=False
         )

@@ -9,16 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.parameters import check_number
 from boostr._typing import FloatArray
+from boostr.baselines._base import Baseline, BaselineData
 from boostr.baselines._coefficients import CoefficientTable, tabulate
 from boostr.baselines._curves import MeanCurves, PowerFamily
-from boostr.baselines._power_likelihood import Histories, maximise
-from boostr.baselines._rival import Rival, RivalData
+from boostr.baselines._power_law import Histories, maximise
+from boostr.data import Trajectories
 from boostr.data.target import refuse_costs
 
 __all__ = ["HomogeneousPoisson", "PowerLawProcess"]
 
 
-class PowerLawProcess(Rival):
+class PowerLawProcess(Baseline):
     r"""Power-law process with log-linear features, by maximum likelihood.
 
     The cumulative intensity is :math:`\mu(t \mid x) = \exp(b_0 + x'b)\, t^s` with a common
@@ -107,7 +108,7 @@ class PowerLawProcess(Rival):
     def _check_params(self) -> None:
         check_number(self.confidence, "confidence", 0.0, np.nextafter(1.0, 0.0))
 
-    def _learn(self, data: RivalData) -> None:
+    def _learn(self, data: BaselineData) -> None:
         refuse_costs(data.events, type(self).__name__)
         expanded, self.coef_names_ = self.columns_.expand(data.features, drop_first=True)
         self.means_ = _find_means(expanded, data.weights)
@@ -135,7 +136,7 @@ class PowerLawProcess(Rival):
         centred = np.where(np.isnan(expanded), 0.0, expanded - self.means_)
         return np.column_stack([np.ones(len(features)), centred])
 
-    def _curves(self, features: FloatArray) -> MeanCurves:
+    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
         unit = self.horizon_
         at_mean = self.intercept_ + self.means_ @ self.coef_ + self.shape_ * np.log(unit)
         linear = self._design(features) @ np.append(at_mean, self.coef_)

@@ -59,8 +59,8 @@ def refuse_exposure(y: RecurrentEvents, model: str) -> None:
         raise InvalidEventsError(
             f"{model} cannot use exposures, but these histories have some.\n\n"
             "Hint: y.with_exposure(None) takes them away; BoostR, McfRegressor, McfK, "
-            "PowerLawProcess, HomogeneousPoisson, XGBoostPoisson and LightGBMPoisson use "
-            "them."
+            "PowerLawProcess, HomogeneousPoisson, XGBoostPoisson, LightGBMPoisson and "
+            "HistGradientBoostingPoisson use them."
         )
 
 

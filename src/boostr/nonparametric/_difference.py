@@ -1,8 +1,7 @@
-"""The difference of two mean cumulative functions, with its confidence band."""
+"""Mean cumulative functions of groups, and the difference of two of them."""
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,12 @@ from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidParameterError
 from boostr.nonparametric._mcf import MeanCumulativeFunction
+from boostr.plotting import plot_mcf_difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["McfDifference", "mcf_difference", "read_groups"]
+__all__ = ["McfDifference", "mcf_by_group", "mcf_difference", "read_groups"]
 
 
 def read_groups(y: RecurrentEvents, group: Any) -> tuple[AnyArray, PositionArray]:
@@ -63,6 +63,46 @@ def _check_groups(names: AnyArray, sizes: PositionArray) -> None:
             f"{names.size} groups have one ({first_few(small)}).\n\n"
             "Hint: cut a numeric feature into ranges, and merge rare groups."
         )
+
+
+def mcf_by_group(
+    y: RecurrentEvents, group: Any, *, confidence: float = 0.95
+) -> dict[Any, MeanCumulativeFunction]:
+    """Estimate the mean cumulative function of every group.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    group : array-like of shape (n,)
+        The group of each individual; at least two groups of at least two individuals.
+    confidence : float, default=0.95
+        Pointwise confidence of the bands, in (0, 1).
+
+    Returns
+    -------
+    dict
+        Fitted estimates by group, in sorted order.
+
+    See Also
+    --------
+    boostr.plotting.plot_mcf_groups : Draw the estimates.
+    compare_mcf : Test whether groups differ.
+
+    Examples
+    --------
+    >>> from boostr.datasets import load_cgd
+    >>> from boostr.nonparametric import mcf_by_group
+    >>> data = load_cgd()
+    >>> estimates = mcf_by_group(data.y, data.X["treatment"])
+    >>> {name: each.predict([300.0]).round(2) for name, each in estimates.items()}
+    {'placebo': array([0.95]), 'rIFN-g': array([0.35])}
+    """
+    names, member = read_groups(check_target(y), group)
+    return {
+        name: MeanCumulativeFunction(confidence=confidence).fit(y[member == place])
+        for place, name in enumerate(names.tolist())
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,10 +172,7 @@ class McfDifference:
         matplotlib Axes
             Where the difference was drawn.
         """
-        # Plots stand above the estimators and need matplotlib: look them up late.
-        plotting: Any = importlib.import_module("boostr.plotting")
-        axes: Axes = plotting.plot_mcf_difference(self, ax=ax, **options)
-        return axes
+        return plot_mcf_difference(self, ax=ax, **options)
 
 
 def mcf_difference(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residua
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
 from boostr.exceptions import InvalidParameterError
+from boostr.plotting import plot_mcf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +65,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         Limits of the confidence band.
     at_risk_ : ndarray of shape (m,)
         Number of individuals observed at these times (the sum of their weights).
+    n_individuals_ : int
+        Number of individuals.
     n_events_ : ndarray of shape (m,)
         Number of events at these times (weighted).
     span_ : tuple of float
@@ -129,6 +131,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         self._check_params()
         check_target(y)
         table = RiskTable.from_events(y, check_weights(sample_weight, len(y)))
+        self.n_individuals_ = len(y)
         self.times_ = table.times
         self.at_risk_ = table.at_risk()
         self.n_events_ = table.totals(np.ones(table.cost.size))
@@ -192,10 +195,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
             Where the estimate was drawn.
         """
         check_is_fitted(self)
-        # Plots stand above the estimators and need matplotlib: look them up late.
-        plotting: Any = importlib.import_module("boostr.plotting")
-        axes: Axes = plotting.plot_mcf(self, ax=ax, **options)
-        return axes
+        return plot_mcf(self, ax=ax, **options)
 
     def _band(self) -> tuple[FloatArray, FloatArray]:
         margin = ndtri(0.5 + 0.5 * self.confidence) * np.sqrt(self.variance_)

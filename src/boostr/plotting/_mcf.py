@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents, check_target
-from boostr.nonparametric import McfDifference, MeanCumulativeFunction
-from boostr.nonparametric._difference import read_groups
+from boostr.exceptions import InvalidParameterError
 from boostr.plotting._draw import draw_steps_with_band
 from boostr.plotting.style import BLUE, CYCLE, DASHES, name_time, open_axes, shorten
 
@@ -20,8 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["plot_mcf", "plot_mcf_difference", "plot_mcf_groups"]
 
 
+class _Estimate(Protocol):
+    """A fitted `boostr.nonparametric.MeanCumulativeFunction`."""
+
+    times_: FloatArray  # (m,)
+    mcf_: FloatArray  # (m,)
+    lower_: FloatArray  # (m,)
+    upper_: FloatArray  # (m,)
+    span_: tuple[float, float]
+    n_individuals_: int
+    confidence: float
+    has_costs_: bool
+    time_unit_: str | None
+
+
 def plot_mcf(
-    result: MeanCumulativeFunction,
+    result: _Estimate,
     *,
     ax: Axes | None = None,
     label: str | None = None,
@@ -87,14 +99,14 @@ def _extend(values: FloatArray) -> FloatArray:
     return np.append(started, started[-1])
 
 
-def _label_axes(axes: Axes, result: MeanCumulativeFunction) -> None:
+def _label_axes(axes: Axes, result: _Estimate) -> None:
     counted = "cost of events" if result.has_costs_ else "number of events"
     axes.set_xlabel(name_time(result.time_unit_))
     axes.set_ylabel(f"Mean cumulative {counted}")
 
 
 def plot_mcf_difference(
-    result: McfDifference,
+    result: Any,
     *,
     ax: Axes | None = None,
     show_band: bool = True,
@@ -159,23 +171,17 @@ def plot_mcf_difference(
 
 
 def plot_mcf_groups(
-    y: RecurrentEvents,
-    group: Any,
+    estimates: Mapping[Any, _Estimate],
     *,
-    confidence: float = 0.95,
     show_band: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the mean cumulative function of every group with its confidence band.
+    """Draw the mean cumulative functions of several groups with confidence bands.
 
     Parameters
     ----------
-    y : RecurrentEvents
-        Event histories.
-    group : array-like of shape (n,)
-        The group of each individual; at least two groups of at least two individuals.
-    confidence : float, default=0.95
-        Pointwise confidence of the bands, in (0, 1).
+    estimates : mapping
+        Fitted estimates by name of the group, as from `boostr.nonparametric.mcf_by_group`.
     show_band : bool, default=True
         Whether the confidence bands are drawn.
     ax : matplotlib Axes, default=None
@@ -184,28 +190,31 @@ def plot_mcf_groups(
     Returns
     -------
     matplotlib Axes
-        Where the curves were drawn, in the order of the sorted groups.
+        Where the curves were drawn, in the order of the groups.
 
     See Also
     --------
-    boostr.nonparametric.MeanCumulativeFunction : The estimate that is drawn.
+    boostr.nonparametric.mcf_by_group : Computes the estimates.
     boostr.nonparametric.compare_mcf : Tests whether groups differ.
     plot_mcf_difference : The difference of two groups.
 
     Examples
     --------
     >>> from boostr.datasets import load_cgd
+    >>> from boostr.nonparametric import mcf_by_group
     >>> from boostr.plotting import plot_mcf_groups
     >>> data = load_cgd()
-    >>> ax = plot_mcf_groups(data.y, data.X["treatment"])
+    >>> ax = plot_mcf_groups(mcf_by_group(data.y, data.X["treatment"]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['placebo (n = 65)', 'rIFN-g (n = 63)']
     """
-    names, owner = read_groups(check_target(y), group)
+    if not estimates:
+        raise InvalidParameterError(
+            "`estimates` must hold at least one group, but it is empty.\n\n"
+            "Hint: boostr.nonparametric.mcf_by_group(y, group) makes them."
+        )
     axes: Axes = open_axes(ax, "plot_mcf_groups", (6.4, 4.4))
-    for place, name in enumerate(names.tolist()):
-        members = np.flatnonzero(owner == place)
-        estimate = MeanCumulativeFunction(confidence=confidence).fit(y[members])
+    for place, (name, estimate) in enumerate(estimates.items()):
         colour = CYCLE[place % len(CYCLE)]
         style = {
             "color": colour,
@@ -216,14 +225,14 @@ def plot_mcf_groups(
         plot_mcf(
             estimate,
             ax=axes,
-            label=f"{shorten(name)} (n = {len(members):,})",
+            label=f"{shorten(name)} (n = {estimate.n_individuals_:,})",
             show_band=show_band,
             line_kwargs=style,
             band_kwargs={"alpha": 0.15},
         )
     if show_band:
         legend: Any = axes.get_legend()
-        legend.set_title(f"bands: {confidence:.0%} confidence")
+        legend.set_title(f"bands: {estimate.confidence:.0%} confidence")
     axes.set_ylim(bottom=0.0)
     axes.margins(x=0.0)
     return axes

@@ -16,8 +16,7 @@ from boostr.reproduction._learners import (
     PAPER,
     POINTWISE,
     Kind,
-    absent_rivals,
-    fit_alone,
+    absent_baselines,
     make_learners,
 )
 from boostr.reproduction._numbers import say, say_mean, standard_error
@@ -111,7 +110,7 @@ def _score(problem: Problem, scale: Scale, job: Job) -> Result:
     test = problem.draw(_N_TEST, _FIRST_TEST_SEED + repetition)
     learner = make_learners(problem.kind, scale, repetition)[job["learner"]]
     times = np.linspace(0.0, test.horizon, _N_TIMES)
-    predicted = fit_alone(learner, train.X, train.y).predict_cumulative(test.X, times)
+    predicted = learner.fit(train.X, train.y).predict_cumulative(test.X, times)
     errors = integrated_squared_error(predicted, test.truth(times), times)
     result: Result = {"error": float(errors.mean())}
     if job["learner"] in _OWN:
@@ -184,7 +183,7 @@ def _describe_default(problem: Problem, scale: Scale, comparison: Comparison) ->
         f"{say(errors[best].mean())}; the difference, {say_mean(gap)}, is the mean and its "
         "standard error over the same draws."
     )
-    absent = absent_rivals(problem.kind, scale)
+    absent = absent_baselines(problem.kind, scale)
     if absent:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in absent.items())
         text += f"\n\nLeft out: {reasons}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -28,8 +27,7 @@ __all__ = [
     "PAPER_SETTINGS",
     "POINTWISE",
     "Kind",
-    "absent_rivals",
-    "fit_alone",
+    "absent_baselines",
     "make_learners",
 ]
 
@@ -49,7 +47,7 @@ PAPER_SETTINGS: dict[Kind, dict[str, float]] = {
     "kelly": {"n_estimators": 50, "gamma1": 10.0, "gamma2": 10.0, "max_leaf_nodes": 4},
     "wells": {"n_estimators": 300, "gamma1": 300.0, "gamma2": 100.0, "max_leaf_nodes": 4},
 }
-# Rivals that other packages fit, and these packages.
+# Baselines that other packages fit, and these packages.
 _OPTIONAL = {
     "XGBoost, Poisson": (XGBoostPoisson, "xgboost"),
     "LightGBM, Poisson": (LightGBMPoisson, "lightgbm"),
@@ -64,7 +62,7 @@ def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, 
     """Return all models for a data set, unfitted, with the interface of `BoostR`.
 
     Only `BoostR` uses sensors. Baselines that are not installed, or too slow for a quick
-    run, are left out; see `absent_rivals`.
+    run, are left out; see `absent_baselines`.
     """
     settings: dict[str, Any] = PAPER_SETTINGS[kind] | {"random_state": random_state}
     learners: dict[str, Any] = {
@@ -85,14 +83,14 @@ def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, 
             random_state=random_state
         ),
     }
-    absent = absent_rivals(kind, scale)
-    for name, (rival, _) in _OPTIONAL.items():
+    absent = absent_baselines(kind, scale)
+    for name, (baseline, _) in _OPTIONAL.items():
         if name not in absent:
-            learners[name] = _seed(rival(), random_state)
+            learners[name] = _seed(baseline(), random_state)
     return learners
 
 
-def absent_rivals(kind: Kind, scale: Scale) -> dict[str, str]:
+def absent_baselines(kind: Kind, scale: Scale) -> dict[str, str]:
     """Return the baselines left out of a data set's comparison, with the reasons."""
     reasons = {
         name: f"needs {package}, which is not installed"
@@ -104,20 +102,7 @@ def absent_rivals(kind: Kind, scale: Scale) -> dict[str, str]:
     return reasons
 
 
-def fit_alone(learner: Any, *data: Any) -> Any:
-    """Fit a model, on one thread if it is scikit-learn's boosting.
-
-    On a few hundred individuals, two of its threads take up to fifty times as long as
-    one.
-    """
-    if not isinstance(learner, HistGradientBoostingRate):
-        return learner.fit(*data)
-    pools: Any = importlib.import_module("threadpoolctl")  # scikit-learn brings it
-    with pools.threadpool_limits(1, user_api="openmp"):
-        return learner.fit(*data)
-
-
-def _seed(rival: Any, random_state: int) -> Any:
-    if "random_state" in rival.get_params():
-        rival.set_params(random_state=random_state)
-    return rival
+def _seed(baseline: Any, random_state: int) -> Any:
+    if "random_state" in baseline.get_params():
+        baseline.set_params(random_state=random_state)
+    return baseline

@@ -13,7 +13,6 @@ from boostr.reproduction._learners import (
     DEFAULT,
     PAPER_SETTINGS,
     POINTWISE,
-    fit_alone,
     make_learners,
 )
 from boostr.reproduction._page import Block, Chapter
@@ -91,9 +90,7 @@ def _build_map(work: Work, scene: _Scene) -> Block:
     problem, time = scene.problem, scene.time
     train = problem.draw(problem.n_train, _SEED)
     learners = make_learners(problem.kind, work.scale)
-    models = {
-        name: fit_alone(learners[name], train.X, train.y) for name in (POINTWISE, DEFAULT)
-    }
+    models = {name: learners[name].fit(train.X, train.y) for name in (POINTWISE, DEFAULT)}
     measure = partial(map_error, train, horizon=time, per_time=False)
     error = {name: measure(model) for name, model in models.items()}
     settings = PAPER_SETTINGS[problem.kind]

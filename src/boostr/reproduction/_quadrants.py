@@ -18,7 +18,7 @@ from boostr.reproduction._comparison import (
 )
 from boostr.reproduction._figures import draw_map, map_error, open_figure
 from boostr.reproduction._leaf_counts import build_leaf_counts
-from boostr.reproduction._learners import DEFAULT, POINTWISE, fit_alone, make_learners
+from boostr.reproduction._learners import DEFAULT, POINTWISE, make_learners
 from boostr.reproduction._page import Block, Chapter, Picture, draw
 from boostr.reproduction._ranking import build_ranking
 from boostr.reproduction._settings import build_design, find_best, try_settings
@@ -93,9 +93,7 @@ def build_b(work: Work) -> Chapter:
 
 def _fit(work: Work, problem: Problem, train: Simulation) -> Models:
     learners = make_learners(problem.kind, work.scale)
-    return {
-        name: fit_alone(learners[name], train.X, train.y) for name in (POINTWISE, DEFAULT)
-    }
+    return {name: learners[name].fit(train.X, train.y) for name in (POINTWISE, DEFAULT)}
 
 
 def _build_map(train: Simulation, models: Models) -> Block:

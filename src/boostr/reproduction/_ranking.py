@@ -16,7 +16,6 @@ from boostr.reproduction._learners import (
     DEFAULT,
     FOREST,
     PAPER_SETTINGS,
-    fit_alone,
     make_learners,
 )
 from boostr.reproduction._numbers import list_names, say_mean
@@ -78,7 +77,7 @@ def _score(
         predicted = data.truth([horizon])[aside, 0]
     else:
         learner = _make(name, scale, designs, split)
-        fitted = fit_alone(learner, data.X[seen], data.y[seen])
+        fitted = learner.fit(data.X[seen], data.y[seen])
         predicted = fitted.predict_cumulative(data.X[aside], [horizon])[:, 0]
     observed = data.y[aside]
     return {

@@ -1,4 +1,4 @@
-"""Maximum likelihood of power-law processes with log-linear features."""
+"""Maximum likelihood of power-law processes: log-linear in features, or per group."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 from sklearn.exceptions import ConvergenceWarning
 
 from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.baselines._base import refuse_no_events
 from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
-from boostr.exceptions import InvalidEventsError
 
-__all__ = ["Histories", "PowerFit", "exposures", "maximise"]
+__all__ = ["Histories", "PowerFit", "exposures", "fit_power_laws", "maximise"]
 
 _MAX_STEPS = 200
 _CONVERGED = 1e-12  # share of the log-likelihood that a step may still gain
 _SHORTEST = 1e-10  # step that is not halved any more
+_SHAPES = (0.05, 20.0)  # between which shapes of groups are looked for
+_N_HALVINGS = 50
 _MAX_LOG_SHAPE = 5.0  # events at the very end alone would have an infinite shape
 
 
@@ -38,11 +40,7 @@ class Histories:
     @classmethod
     def from_events(cls, events: RecurrentEvents, weights: FloatArray) -> Histories:
         """Return the data of events; refuse histories without any."""
-        if events.times.size == 0:
-            raise InvalidEventsError(
-                "A rate of events cannot be estimated without any event, but there is "
-                "none.\n\nHint: check the column that says which rows are events."
-            )
+        refuse_no_events(events)
         n, unit = len(events), float(events.window_stop.max())
         windows = exposed_windows(events)
         return cls(
@@ -198,3 +196,63 @@ def _find_independent(design: FloatArray, weights: FloatArray) -> AnyArray:
     diagonal = np.abs(np.diag(factor))
     chosen = varied[np.sort(order[: np.count_nonzero(diagonal > 1e-9 * diagonal[0])])]
     return np.concatenate([[0], 1 + chosen])
+
+
+def fit_power_laws(
+    histories: Histories,
+    group: OffsetArray,
+    member: AnyArray,
+    weight: FloatArray,
+    n_groups: int,
+    pooled_shape: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return scale and shape, ``scale * (t / unit) ** shape``, of every group.
+
+    Individual ``member[k]`` counts ``weight[k]`` times in ``group[k]``. One imaginary
+    event per group draws the shape to the pooled one; the scale matches the events.
+    """
+    n_events = np.bincount(group, weight * histories.counts[member], n_groups)
+    logs = np.bincount(group, weight * histories.log_times[member], n_groups)
+    # The logarithm of the likelihood is concave in the shape: its slope has one zero.
+    low, high = (np.full(n_groups, np.log(bound)) for bound in _SHAPES)
+    for _ in range(_N_HALVINGS):
+        middle = 0.5 * (low + high)
+        shape = np.exp(middle)
+        exposure, change = _expose(histories, group, member, weight, shape)
+        mean_log = np.divide(change, exposure, out=np.zeros(n_groups), where=exposure > 0.0)
+        slope = (n_events + 1.0) / shape + logs - n_events * mean_log - 1.0 / pooled_shape
+        low = np.where(slope > 0.0, middle, low)
+        high = np.where(slope > 0.0, high, middle)
+    shape = np.exp(0.5 * (low + high))
+    exposure, _ = _expose(histories, group, member, weight, shape)
+    scale = np.divide(n_events, exposure, out=np.zeros(n_groups), where=exposure > 0.0)
+    return scale, shape
+
+
+def _expose(
+    histories: Histories,
+    group: OffsetArray,
+    member: AnyArray,
+    weight: FloatArray,
+    shape: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of ``stop**shape - start**shape`` and their derivatives."""
+    n, n_groups = len(histories.weights), len(shape)
+    n_windows = np.bincount(histories.owner, minlength=n)
+    begins = np.cumsum(n_windows) - n_windows
+    n_own = n_windows[member]
+    entry = np.repeat(np.arange(len(member)), n_own)
+    shift = np.repeat(begins[member] - (np.cumsum(n_own) - n_own), n_own)
+    window = np.arange(entry.size) + shift
+    own_group, exponent = group[entry], shape[group[entry]]
+    totals = []
+    for order in (0, 1):
+        part = np.zeros(entry.size)
+        for times, sign in ((histories.stop, 1.0), (histories.start, -1.0)):
+            at = times[window]
+            log = np.log(np.where(at > 0.0, at, 1.0))
+            power = np.where(at > 0.0, np.exp(exponent * log), 0.0)
+            part += sign * power * log**order
+        sums = np.bincount(own_group, weight[entry] * part, n_groups)
+        totals.append(np.asarray(sums, dtype=np.float64))
+    return totals[0], totals[1]

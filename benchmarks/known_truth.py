@@ -1,4 +1,4 @@
-"""What could be reached by somebody who knew how the features act."""
+"""Bounds: models that know how the features act."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.libraries._tuning import FloatArray
 from boostr import MeanCumulativeFunction, RecurrentEvents
 from boostr.simulate import Simulation
+
+FloatArray = NDArray[np.float64]
 
 
 class TrueRegions:

@@ -1,4 +1,4 @@
-"""Cox's model of recurrent events (Andersen and Gill), fitted by lifelines."""
+"""Cox's model of recurrent events (Andersen and Gill), with sensors, by lifelines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from benchmarks.libraries._cells import TimeCells
-from benchmarks.libraries._sensor_columns import attach, mean_between
-from benchmarks.libraries._tuning import FloatArray
 from boostr import RecurrentEvents, Trajectories
+from boostr.baselines._curves import BrokenLines
+from boostr.baselines._rows import TimeCells
+
+FloatArray = NDArray[np.float64]
+
+N_CELLS = 50  # of two days
 
 
 class AndersenGill:
@@ -23,7 +27,7 @@ class AndersenGill:
     def fit(self, X: FloatArray, y: RecurrentEvents, Z: Trajectories) -> Self:
         from lifelines import CoxTimeVaryingFitter
 
-        self._cells = TimeCells.even(y)
+        self._cells = TimeCells.even(float(y.end.max()), N_CELLS)
         self._model = CoxTimeVaryingFitter()
         self._model.fit(self._expand(X, y, Z), event_col="event")
         return self
@@ -31,21 +35,22 @@ class AndersenGill:
     def predict_cumulative(
         self, X: FloatArray, times: FloatArray, Z: Trajectories
     ) -> FloatArray:
-        hazards = self._model.predict_partial_hazard(_name(self._cells.describe(X, Z)))
-        factors = hazards.to_numpy().reshape(len(X), -1)
+        rows = _name(self._cells.describe(X, Z), X.shape[1])
+        factors = self._model.predict_partial_hazard(rows).to_numpy().reshape(len(X), -1)
         # Within a cell x(t) is constant: its share is the baseline's growth times exp(...).
         growth = np.diff(self._read_baseline(self._cells.edges))
-        return self._cells.interpolate(np.cumsum(factors * growth, axis=1), times)
+        heights = np.zeros((len(X), len(self._cells.edges)))
+        np.cumsum(factors * growth, axis=1, out=heights[:, 1:])
+        return BrokenLines(self._cells.edges, heights).values(times)
 
     def _expand(self, X: FloatArray, y: RecurrentEvents, Z: Trajectories) -> Any:
         """Return rows ``(start, stop]`` that end where a cell does or at an event."""
         owner, stops, is_event = _cut(y, self._cells.edges)
         is_first = np.diff(owner, prepend=-1) > 0
         starts = np.where(is_first, y.start[owner], np.roll(stops, 1))
-        edges = np.minimum(self._cells.edges, y.end[:, None])
-        sensors = mean_between(Z, edges[:, :-1], edges[:, 1:])
         cell = np.searchsorted(self._cells.edges, stops, side="left") - 1
-        frame = _name(attach(X, sensors)[owner * len(self._cells.lengths) + cell])
+        rows = self._cells.describe(X, Z, y)[owner * len(self._cells.lengths) + cell]
+        frame = _name(rows, X.shape[1])
         return frame.assign(start=starts, stop=stops, event=is_event)
 
     def _read_baseline(self, times: FloatArray) -> FloatArray:
@@ -67,5 +72,7 @@ def _cut(y: RecurrentEvents, edges: FloatArray) -> tuple[Any, FloatArray, Any]:
     return owner[~is_repeated], stops[~is_repeated], is_event[~is_repeated]
 
 
-def _name(columns: FloatArray) -> pd.DataFrame:
-    return pd.DataFrame(columns, columns=[f"x{k}" for k in range(columns.shape[1])])
+def _name(rows: FloatArray, n_features: int) -> pd.DataFrame:
+    """Return features and sensors by name; the baseline hazard stands for the time."""
+    table = pd.DataFrame(rows, columns=[f"x{k}" for k in range(rows.shape[1])])
+    return table.drop(columns=f"x{n_features}")

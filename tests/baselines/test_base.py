@@ -1,4 +1,4 @@
-"""What every rival must do, whatever it learns with."""
+"""What every baseline must do, whatever it learns with."""
 
 import importlib.util
 import pickle
@@ -15,7 +15,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from boostr.baselines import (
     AndersenGill,
+    HistGradientBoostingPoisson,
     HistGradientBoostingRate,
+    HistGradientBoostingTime,
     HomogeneousPoisson,
     LightGBMPoisson,
     McfK,
@@ -31,6 +33,7 @@ from boostr.exceptions import (
     InvalidEventsError,
     InvalidFeaturesError,
     InvalidParameterError,
+    InvalidSensorsError,
     MissingDependencyError,
     TargetTypeError,
 )
@@ -54,6 +57,8 @@ SMOOTH = [
     XGBoostTime(n_estimators=20, random_state=0),
     XGBoostPoisson(n_estimators=20, random_state=0),
     LightGBMPoisson(n_estimators=20, random_state=0),
+    HistGradientBoostingTime(n_estimators=20, random_state=0),
+    HistGradientBoostingPoisson(n_estimators=20, random_state=0),
     AndersenGill(smooth=True),
 ]
 STEPS = [
@@ -63,30 +68,37 @@ STEPS = [
     HistGradientBoostingRate(n_estimators=20, random_state=0),
     AndersenGill(),
 ]
+COUNTS_SO_FAR = (XGBoostTime, HistGradientBoostingTime)
+TAKES_SENSORS = (
+    XGBoostPoisson,
+    LightGBMPoisson,
+    HistGradientBoostingPoisson,
+    *COUNTS_SO_FAR,
+)
 # A weight of two and a row given twice are the same; the others count rows somewhere.
 WEIGHED = [McfRegressor(), HomogeneousPoisson(), PowerLawProcess()]
 ORDERLESS = [*WEIGHED, McfK(), AndersenGill()]
 WITHOUT_COSTS = [HomogeneousPoisson(), PowerLawProcess(), AndersenGill()]
 
 
-def mark(rivals):
-    def is_missing(rival):
-        package = PACKAGES.get(type(rival).__name__)
+def mark(baselines):
+    def is_missing(baseline):
+        package = PACKAGES.get(type(baseline).__name__)
         return package is not None and importlib.util.find_spec(package) is None
 
     return [
         pytest.param(
-            rival,
-            id=f"{number}-{type(rival).__name__}",
-            marks=pytest.mark.skipif(is_missing(rival), reason="package not installed"),
+            baseline,
+            id=f"{number}-{type(baseline).__name__}",
+            marks=pytest.mark.skipif(is_missing(baseline), reason="package not installed"),
         )
-        for number, rival in enumerate(rivals)
+        for number, baseline in enumerate(baselines)
     ]
 
 
-every_rival = pytest.mark.parametrize("rival", mark(SMOOTH + STEPS))
-smooth_rival = pytest.mark.parametrize("rival", mark(SMOOTH))
-weighed_rival = pytest.mark.parametrize("rival", mark(WEIGHED))
+every_baseline = pytest.mark.parametrize("baseline", mark(SMOOTH + STEPS))
+smooth_baseline = pytest.mark.parametrize("baseline", mark(SMOOTH))
+weighed_baseline = pytest.mark.parametrize("baseline", mark(WEIGHED))
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +119,18 @@ def gappy(rng, n=60):
     return RecurrentEvents.from_start_stop(table, "id", "start", "stop", "event")
 
 
-@every_rival
-def test_clone_keeps_parameters(rival):
-    assert clone(rival).get_params() == rival.get_params()
+@every_baseline
+def test_clone_keeps_parameters(baseline):
+    assert clone(baseline).get_params() == baseline.get_params()
 
 
-@every_rival
+@every_baseline
 @pytest.mark.parametrize(
     "table", [lambda n: np.empty((n, 0)), lambda n: pd.DataFrame(index=range(n))]
 )
-def test_without_features_everybody_is_average(rival, table, fleet):
-    none, model = table(len(fleet.y)), clone(rival)
-    if isinstance(rival, McfK | HistGradientBoostingRate):
+def test_without_features_everybody_is_average(baseline, table, fleet):
+    none, model = table(len(fleet.y)), clone(baseline)
+    if isinstance(baseline, McfK | HistGradientBoostingRate):
         with pytest.raises(InvalidFeaturesError, match="must have features"):
             model.fit(none, fleet.y)
         return
@@ -126,55 +138,57 @@ def test_without_features_everybody_is_average(rival, table, fleet):
     assert_allclose(predicted, predicted[0])
     average = McfRegressor().fit(none, fleet.y).predict(none)[0]
     # Twenty small steps do not take the sum of counts all the way.
-    assert_allclose(predicted[0], average, rtol=0.5 if type(rival) is XGBoostTime else 0.1)
-
-
-@every_rival
-def test_an_unfitted_rival_says_so(rival):
-    with pytest.raises(NotFittedError):
-        clone(rival).predict(np.zeros((2, 2)))
-
-
-@every_rival
-def test_cross_validation_gives_finite_scores(rival, fleet):
-    assert np.isfinite(cross_val_score(rival, fleet.X, fleet.y, cv=3)).all()
-
-
-@every_rival
-def test_ranks_of_new_individuals_can_be_scored(rival, fleet):
-    scores = cross_val_score(
-        rival, fleet.X, fleet.y, cv=3, scoring=scorer("recurrent_concordance")
+    assert_allclose(
+        predicted[0], average, rtol=0.5 if type(baseline) in COUNTS_SO_FAR else 0.1
     )
-    assert np.all((scores >= 0.5) if type(rival) is McfRegressor else (scores > 0.6))
 
 
-@every_rival
-def test_prediction_is_the_curve_at_the_horizon(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_an_unfitted_baseline_says_so(baseline):
+    with pytest.raises(NotFittedError):
+        clone(baseline).predict(np.zeros((2, 2)))
+
+
+@every_baseline
+def test_cross_validation_gives_finite_scores(baseline, fleet):
+    assert np.isfinite(cross_val_score(baseline, fleet.X, fleet.y, cv=3)).all()
+
+
+@every_baseline
+def test_ranks_of_new_individuals_can_be_scored(baseline, fleet):
+    scores = cross_val_score(
+        baseline, fleet.X, fleet.y, cv=3, scoring=scorer("recurrent_concordance")
+    )
+    assert np.all((scores >= 0.5) if type(baseline) is McfRegressor else (scores > 0.6))
+
+
+@every_baseline
+def test_prediction_is_the_curve_at_the_horizon(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     curve = model.predict_cumulative(fleet.X, [fleet.y.end.max()])
     assert_allclose(model.predict(fleet.X), curve[:, 0])
 
 
-@every_rival
-def test_counts_in_windows_are_differences_of_curves(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_counts_in_windows_are_differences_of_curves(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     stop = np.linspace(20.0, 90.0, 100)
     curves = model.predict_cumulative(fleet.X, [10.0, *stop])
     expected = curves[np.arange(100), 1 + np.arange(100)] - curves[:, 0]
     assert_allclose(model.predict_count(fleet.X, 10.0, stop), expected, atol=1e-9)
 
 
-@every_rival
-def test_curves_begin_at_zero_and_never_fall(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_curves_begin_at_zero_and_never_fall(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     curves = model.predict_cumulative(fleet.X, np.linspace(0.0, 150.0, 151))
     assert_array_equal(curves[:, 0], 0.0)
     assert np.diff(curves, axis=1).min() >= -1e-9
 
 
-@smooth_rival
-def test_rates_add_up_to_the_curve(rival, fleet):
-    model = clone(rival).fit(fleet.X[:20], fleet.y[:20])
+@smooth_baseline
+def test_rates_add_up_to_the_curve(baseline, fleet):
+    model = clone(baseline).fit(fleet.X[:20], fleet.y[:20])
     grid = np.linspace(5.0, 90.0, 20_001)
     middles = 0.5 * (grid[1:] + grid[:-1])
     rates = model.predict_intensity(fleet.X[:3], middles)
@@ -182,47 +196,47 @@ def test_rates_add_up_to_the_curve(rival, fleet):
     assert_allclose((rates * np.diff(grid)).sum(axis=1), rise, rtol=2e-3)
 
 
-@smooth_rival
-def test_log_likelihood_of_smooth_curves_is_finite(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@smooth_baseline
+def test_log_likelihood_of_smooth_curves_is_finite(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     assert np.isfinite(scorer("point_process_log_likelihood")(model, fleet.X, fleet.y))
 
 
-@every_rival
-def test_windows_with_gaps_and_late_entry_are_learned_from(rival, rng):
+@every_baseline
+def test_windows_with_gaps_and_late_entry_are_learned_from(baseline, rng):
     y = gappy(rng)
-    model = clone(rival).fit(rng.normal(size=(60, 2)), y)
+    model = clone(baseline).fit(rng.normal(size=(60, 2)), y)
     assert np.isfinite(model.score(rng.normal(size=(60, 2)), y))
 
 
-@every_rival
+@every_baseline
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
-def test_tables_with_categories_and_missing_values(rival, library, fleet):
+def test_tables_with_categories_and_missing_values(baseline, library, fleet):
     names = ["red" if value > 0.5 else "blue" for value in fleet.X[:, 0]]
     names[3] = None
     numbers = fleet.X[:, 1].copy()
     numbers[5] = np.nan
     table = library({"colour": names, "load": numbers})
-    model = clone(rival).fit(table, fleet.y)
+    model = clone(baseline).fit(table, fleet.y)
     strange = library({"colour": ["green", None], "load": [0.5, np.nan]})
     with pytest.warns(DataWarning, match=r"'colour' .* in 1 of 1 rows \('green'\)"):
         assert np.isfinite(model.predict(strange)).all()
 
 
-@every_rival
-def test_weight_zero_leaves_individuals_out(rival, fleet):
+@every_baseline
+def test_weight_zero_leaves_individuals_out(baseline, fleet):
     weight = np.arange(100) % 4 > 0
-    weighted = clone(rival).fit(fleet.X, fleet.y, sample_weight=weight.astype(float))
-    smaller = clone(rival).fit(fleet.X[weight], fleet.y[weight])
+    weighted = clone(baseline).fit(fleet.X, fleet.y, sample_weight=weight.astype(float))
+    smaller = clone(baseline).fit(fleet.X[weight], fleet.y[weight])
     assert_allclose(weighted.predict(fleet.X), smaller.predict(fleet.X))
 
 
-@weighed_rival
-def test_weight_two_is_the_row_twice(rival, fleet):
+@weighed_baseline
+def test_weight_two_is_the_row_twice(baseline, fleet):
     weight = 1.0 + (np.arange(100) % 3 == 0)
     rows = np.repeat(np.arange(100), weight.astype(int))
-    weighted = clone(rival).fit(fleet.X, fleet.y, sample_weight=weight)
-    repeated = clone(rival).fit(fleet.X[rows], fleet.y[rows])
+    weighted = clone(baseline).fit(fleet.X, fleet.y, sample_weight=weight)
+    repeated = clone(baseline).fit(fleet.X[rows], fleet.y[rows])
     times = [20.0, 60.0, 100.0]
     assert_allclose(
         weighted.predict_cumulative(fleet.X, times),
@@ -231,61 +245,85 @@ def test_weight_two_is_the_row_twice(rival, fleet):
     )
 
 
-@pytest.mark.parametrize("rival", mark(ORDERLESS))
-def test_order_of_individuals_does_not_matter(rival, fleet, rng):
+@pytest.mark.parametrize("baseline", mark(ORDERLESS))
+def test_order_of_individuals_does_not_matter(baseline, fleet, rng):
     order = rng.permutation(100)
-    model = clone(rival).fit(fleet.X, fleet.y)
-    shuffled = clone(rival).fit(fleet.X[order], fleet.y[order])
+    model = clone(baseline).fit(fleet.X, fleet.y)
+    shuffled = clone(baseline).fit(fleet.X[order], fleet.y[order])
     assert_allclose(model.predict(fleet.X), shuffled.predict(fleet.X), rtol=1e-6)
 
 
-@every_rival
-def test_pickle_predicts_the_same(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_pickle_predicts_the_same(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     copy = pickle.loads(pickle.dumps(model))
     assert_array_equal(copy.predict(fleet.X), model.predict(fleet.X))
 
 
-@every_rival
-def test_a_panel_lends_its_static_features(rival, fleet):
-    sensors = Trajectories.from_flat(
-        np.zeros(100), np.arange(101), np.zeros((1, 100)), ["load"]
+@pytest.fixture
+def sensors():
+    return Trajectories.from_flat(
+        np.zeros(100), np.arange(101), [np.arange(100.0)], ["load"]
     )
-    with_sensors = clone(rival).fit(Panel(fleet.X, sensors), fleet.y)
-    without = clone(rival).fit(fleet.X, fleet.y)
+
+
+@every_baseline
+def test_sensors_are_used_or_refused(baseline, fleet, sensors):
+    if isinstance(baseline, TAKES_SENSORS):
+        model = clone(baseline).fit(fleet.X, fleet.y, sensors)
+        panel = Panel(fleet.X, sensors)
+        assert_array_equal(
+            model.predict(fleet.X, sensors), clone(model).fit(panel, fleet.y).predict(panel)
+        )
+        return
+    message = f"{type(baseline).__name__} cannot use sensors.*\n\n.*LightGBMPoisson"
+    with pytest.raises(InvalidSensorsError, match=message):
+        clone(baseline).fit(fleet.X, fleet.y, sensors)
+
+
+@every_baseline
+def test_a_panel_lends_its_static_features_to_baselines_without_sensors(
+    baseline, fleet, sensors
+):
+    if isinstance(baseline, TAKES_SENSORS):
+        pytest.skip("takes sensors")
+    with_sensors = clone(baseline).fit(Panel(fleet.X, sensors), fleet.y)
+    without = clone(baseline).fit(fleet.X, fleet.y)
     assert_array_equal(with_sensors.predict(fleet.X), without.predict(fleet.X))
 
 
-@every_rival
-def test_another_number_of_features_is_refused(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_another_number_of_features_is_refused(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     with pytest.raises(ValueError, match="3 features"):
         model.predict(np.zeros((2, 3)))
 
 
-@every_rival
-def test_a_plain_target_is_refused_and_nothing_is_fitted(rival, fleet):
-    model = clone(rival).fit(fleet.X, fleet.y)
+@every_baseline
+def test_a_plain_target_is_refused_and_nothing_is_fitted(baseline, fleet):
+    model = clone(baseline).fit(fleet.X, fleet.y)
     with pytest.raises(TargetTypeError):
         model.fit(fleet.X, np.zeros(100))
     with pytest.raises(NotFittedError):
         model.predict(fleet.X)
 
 
-@pytest.mark.parametrize("rival", mark(WITHOUT_COSTS))
-def test_likelihoods_refuse_costs(rival):
+@pytest.mark.parametrize("baseline", mark(WITHOUT_COSTS))
+def test_likelihoods_refuse_costs(baseline):
     y = RecurrentEvents.from_lists([[1.0], [2.0]], end=3.0, cost=[[5.0], [1.0]])
     with pytest.raises(InvalidEventsError, match="cannot use their costs"):
-        rival.fit(np.array([[0.0], [1.0]]), y)
+        baseline.fit(np.array([[0.0], [1.0]]), y)
 
 
 @pytest.mark.parametrize("name", sorted(PACKAGES))
 def test_a_missing_package_names_the_extra(name, fleet, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
-    rival = globals()[name]()
-    message = rf"{name} needs {PACKAGES[name]}, .*\n\nHint: pip install 'boostr\[rivals\]'"
+    baseline = globals()[name]()
+    message = (
+        rf"{name} needs {PACKAGES[name]}, .*\n\nHint: pip install 'boostr\[baselines\]'"
+    )
     with pytest.raises(MissingDependencyError, match=message):
-        rival.fit(fleet.X, fleet.y)
+        baseline.fit(fleet.X, fleet.y)
 
 
 def test_rows_and_histories_must_be_as_many(fleet):
@@ -336,7 +374,7 @@ def test_impossible_times_are_refused(call, message, fleet):
 
 
 @pytest.mark.parametrize(
-    "rival",
+    "baseline",
     [
         McfK(n_neighbors=0),
         HomogeneousPoisson(confidence=1.0),
@@ -352,31 +390,32 @@ def test_impossible_times_are_refused(call, message, fleet):
         LightGBMPoisson(max_leaf_nodes=1),
         AndersenGill(alpha=-1.0),
     ],
-    ids=lambda rival: repr(rival)[:60],
+    ids=lambda baseline: repr(baseline)[:60],
 )
-def test_impossible_parameters_are_refused(rival, fleet):
+def test_impossible_parameters_are_refused(baseline, fleet):
     with pytest.raises(InvalidParameterError):
-        rival.fit(fleet.X, fleet.y)
+        baseline.fit(fleet.X, fleet.y)
 
 
 @pytest.mark.parametrize(
-    "rival",
+    "baseline",
     mark(
         [HomogeneousPoisson(), HistGradientBoostingRate(), XGBoostPoisson(), AndersenGill()]
     ),
 )
-def test_no_events_at_all_are_refused(rival):
+def test_no_events_at_all_are_refused(baseline):
     y = RecurrentEvents.from_lists([[], []], end=3.0)
     with pytest.raises(InvalidEventsError, match="without any event"):
-        rival.fit(np.array([[0.0], [1.0]]), y)
+        baseline.fit(np.array([[0.0], [1.0]]), y)
 
 
 @pytest.mark.parametrize(
-    "rival", [McfRegressor(), McfRegressor(smooth=True), McfK(), RandomForestRecurrence()]
+    "baseline",
+    [McfRegressor(), McfRegressor(smooth=True), McfK(), RandomForestRecurrence()],
 )
-def test_without_events_nothing_is_expected(rival):
+def test_without_events_nothing_is_expected(baseline):
     y = RecurrentEvents.from_lists([[], []], end=3.0)
-    model = rival.fit(np.array([[0.0], [1.0]]), y)
+    model = baseline.fit(np.array([[0.0], [1.0]]), y)
     assert_array_equal(model.predict_cumulative(np.zeros((1, 1)), [1.0, 3.0]), 0.0)
     assert_array_equal(model.predict_intensity(np.zeros((1, 1)), [1.0, 3.0]), 0.0)
 
@@ -397,9 +436,10 @@ def test_score_is_the_log_likelihood_beyond_the_average(fleet):
 
 
 @pytest.mark.parametrize(
-    "rival", mark([rival for rival in SMOOTH if type(rival) is not McfRegressor])
+    "baseline",
+    mark([each for each in SMOOTH if type(each) is not McfRegressor]),
 )
-def test_rivals_rank_new_individuals_better_than_the_mean(rival, fleet):
+def test_baselines_rank_new_individuals_better_than_the_mean(baseline, fleet):
     test = dataset_a(n=200, random_state=4)
-    model = clone(rival).fit(fleet.X, fleet.y)
+    model = clone(baseline).fit(fleet.X, fleet.y)
     assert recurrent_concordance(test.y, model.predict(test.X)) > 0.65

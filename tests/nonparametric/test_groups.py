@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_cgd
@@ -8,7 +9,12 @@ from boostr.exceptions import (
     InvalidParameterError,
     TargetTypeError,
 )
-from boostr.nonparametric import compare_mcf, mcf_difference
+from boostr.nonparametric import (
+    MeanCumulativeFunction,
+    compare_mcf,
+    mcf_by_group,
+    mcf_difference,
+)
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +23,7 @@ def infections():
     return data.y, data.X["treatment"]
 
 
-@pytest.mark.parametrize("function", [compare_mcf, mcf_difference])
+@pytest.mark.parametrize("function", [compare_mcf, mcf_by_group, mcf_difference])
 class TestRefusals:
     def test_a_target_of_another_type(self, function):
         with pytest.raises(TargetTypeError, match="but it is a list"):
@@ -51,3 +57,14 @@ class TestRefusals:
         y, treatment = infections
         with pytest.raises(InvalidFeaturesError, match="same order"):
             function(y, treatment.iloc[::-1])
+
+
+def test_estimates_are_those_of_the_groups_alone(infections):
+    y, treatment = infections
+    estimates = mcf_by_group(y, treatment, confidence=0.9)
+    assert list(estimates) == ["placebo", "rIFN-g"]
+    alone = MeanCumulativeFunction(confidence=0.9).fit(
+        y[(treatment == "rIFN-g").to_numpy()]
+    )
+    assert estimates["rIFN-g"].n_individuals_ == 63
+    assert_array_equal(estimates["rIFN-g"].upper_, alone.upper_)

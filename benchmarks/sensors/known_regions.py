@@ -1,17 +1,19 @@
-"""What could be reached by somebody who knew which individuals are alike."""
+"""A bound: a model that knows which individuals are alike."""
 
 from __future__ import annotations
 
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.libraries._tuning import FloatArray
 from boostr import RecurrentEvents, Trajectories
 from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.statistics import compute_suffstats, put_on_clock, put_paths_on_clock
 from boostr.basis import OperationalClock, SensorBasis
 from boostr.simulate import Simulation
+
+FloatArray = NDArray[np.float64]
 
 
 class KnownRegions:
