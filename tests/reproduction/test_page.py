@@ -1,9 +1,17 @@
+import math
 import re
 
 import pytest
 from tests.reproduction.scenes import make_chapter
 
-from boostr.reproduction._page import draw, render
+from boostr.reproduction._page import (
+    draw,
+    join_names,
+    render,
+    say,
+    say_mean,
+    standard_error,
+)
 
 pytest.importorskip("jinja2")
 
@@ -50,3 +58,31 @@ def test_a_drawn_figure_is_closed():
     picture = draw(figure, "caption", "alternative")
     assert picture.png.startswith(b"\x89PNG")
     assert not pyplot.fignum_exists(figure.number)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.012345, "0.0123"), (12.345, "12.3"), (1234.5, "1234"), (math.nan, "-")],
+)
+def test_numbers_have_three_digits_or_all_whole_ones(value, text):
+    assert say(value) == text
+
+
+def test_a_standard_error_needs_two_values():
+    assert math.isnan(standard_error([3.0]))
+    assert standard_error([1.0, 3.0]) == pytest.approx(1.0)
+
+
+def test_a_mean_shows_its_error_where_there_is_one():
+    assert say_mean([1.0, 3.0]) == "2.0 ± 1.0"
+    assert say_mean([0.0157, 0.0175]) == "0.01660 ± 0.00090"
+    assert say_mean([100.0, 1100.0]) == "600 ± 500"
+    assert say_mean([5.0, 5.0]) == "5 ± 0"
+    assert say_mean([2.0]) == "2"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"), [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b and c")]
+)
+def test_names_are_joined_as_in_a_sentence(names, text):
+    assert join_names(names) == text
