@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.scenes import unpack
 
-from boostr.report._traces import as_integers, as_list, as_steps, as_text, pack, to_json
+from boostr.report._page import as_integers, as_list, as_steps, as_text, pack, to_json
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 
