@@ -1,7 +1,7 @@
 """Small pages, scales and learners for the tests of the reproduction."""
 
 from boostr import BoostR
-from boostr.reproduction._page import Block, Chapter, Picture, Table
+from boostr.reproduction._page import Block, Chapter, Picture, ResultTable
 from boostr.reproduction._work import Scale
 
 TINY = Scale(
@@ -39,6 +39,8 @@ def make_chapter(key="A", text="words"):
         default="numbers",
         caution="does not hold",
         pictures=(Picture("a picture", "what is seen", b"not really a picture"),),
-        tables=(Table("a table", ("name", "value"), (("a", "1"), ("b", "2")), best=1),),
+        tables=(
+            ResultTable("a table", ("name", "value"), (("a", "1"), ("b", "2")), best=1),
+        ),
     )
     return Chapter(key, f"Data set {key}", "introduction", (block,))

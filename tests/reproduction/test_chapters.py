@@ -15,7 +15,7 @@ from boostr.reproduction import (
     _wells,
 )
 from boostr.reproduction._learners import DEFAULT, PAPER, POINTWISE, make_learners
-from boostr.reproduction._page import render
+from boostr.reproduction._page import render_page
 from boostr.reproduction._reproduce import _CHAPTERS
 from boostr.reproduction._work import Work
 
@@ -64,12 +64,12 @@ def test_a_chapter_has_its_blocks_and_closes_its_figures(part, tmp_path):
     assert len(chapter.blocks) == N_BLOCKS[part]
     assert all(block.pictures or block.tables for block in chapter.blocks)
     assert not pyplot.get_fignums()
-    assert "nan" not in render([chapter], []).split("base64")[0]
+    assert "nan" not in render_page([chapter], []).split("base64")[0]
 
 
 def test_a_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     build = _CHAPTERS["D"]
-    first = render([build(Work(tmp_path, TINY))], [])
+    first = render_page([build(Work(tmp_path, TINY))], [])
     with monkeypatch.context() as patch:
         patch.setattr(_comparison, "integrated_squared_error", None)
-        assert render([build(Work(tmp_path, TINY))], []) == first
+        assert render_page([build(Work(tmp_path, TINY))], []) == first

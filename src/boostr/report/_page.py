@@ -24,7 +24,7 @@ from boostr.report._individuals import SensorPaths
 from boostr.report._words import name_id, name_what, write_words
 from boostr.tuning import Backtest
 
-__all__ = ["fleet_report", "render"]
+__all__ = ["fleet_report", "render_report"]
 
 _FEATURE = "A fleet report"
 _RISK = (
@@ -35,7 +35,7 @@ _CURVES = ("expected", "lower", "upper", "past")
 _REASONS = ("amount", "value", "base", "rest")
 
 
-def render(content: Content, title: str, version: str) -> str:
+def render_report(content: Content, title: str, version: str) -> str:
     """Return the page."""
     jinja2 = require("jinja2", extra="report", feature=_FEATURE)
     plotly = require("plotly.offline", extra="report", feature=_FEATURE)
@@ -87,17 +87,17 @@ def _encode_individuals(people: TopRisks) -> dict[str, Any]:
         "ids": as_text(people.ids.tolist()),
         "origins": None if people.origins is None else as_steps(people.origins),
         "risk": {"now": as_steps(risk.now)}
-        | {name: pack(getattr(risk, name)) for name in _RISK},
+        | {name: pack_floats(getattr(risk, name)) for name in _RISK},
         "leads": as_list(curves.leads, 7),
         "curves": {"entry": as_steps(curves.entry)}
-        | {name: pack(getattr(curves, name)) for name in _CURVES},
+        | {name: pack_floats(getattr(curves, name)) for name in _CURVES},
         "events": {
             "offsets": as_integers(people.history.offsets),
             "times": as_steps(people.history.times),
-            "totals": pack(people.history.totals),
+            "totals": pack_floats(people.history.totals),
         },
         "reasons": {"index": as_integers(reasons.index)}
-        | {name: pack(getattr(reasons, name)) for name in _REASONS},
+        | {name: pack_floats(getattr(reasons, name)) for name in _REASONS},
         "reasonNames": as_text(reasons.names),
         "reasonCategories": reasons.categories,
         "nValued": reasons.n_valued,
@@ -112,13 +112,13 @@ def _encode_sensors(sensors: SensorPaths) -> dict[str, Any]:
         "names": as_text(sensors.names),
         "categories": sensors.categories,
         "values": [
-            as_steps(values, "u2") if known is None else pack(values)
+            as_steps(values, "u2") if known is None else pack_floats(values)
             for values, known in zip(sensors.values, sensors.categories, strict=True)
         ],
     }
 
 
-def pack(values: AnyArray) -> dict[str, Any]:
+def pack_floats(values: AnyArray) -> dict[str, Any]:
     """Return numbers with seven digits each, in four bytes; NaN and infinity as such."""
     return {"t": "f4", "d": _to_base64(np.asarray(values, dtype="<f4"))}
 
@@ -254,7 +254,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         max_individuals=max_individuals,
         backtest=backtest,
     )
-    page = render(content, title, boostr.__version__)
+    page = render_report(content, title, boostr.__version__)
     # Names may hold halves of characters, which no encoding has: a question mark each.
     write_atomically(target, page.encode("utf-8", errors="replace"))
     return target

@@ -250,9 +250,9 @@ def _write_facts(content: Content, what: str) -> Rows:
             "much.",
         ),
         "slope": (
-            "Differences between individuals, observed over expected (1 at best)",
-            "With its standard error (calibration slope); below 1 individuals differ less "
-            "than the model says, above 1 more.",
+            "Differences between individuals (1 at best)",
+            "Observed over expected, with its standard error (calibration slope); below 1 "
+            "individuals differ less than the model says, above 1 more.",
         ),
         "top": (
             f"Share of {what} among the riskiest tenth",

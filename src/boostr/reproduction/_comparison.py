@@ -23,9 +23,9 @@ from boostr.reproduction._learners import (
 from boostr.reproduction._page import (
     Block,
     Picture,
-    Table,
+    ResultTable,
+    digits,
     draw,
-    say,
     say_mean,
     standard_error,
 )
@@ -115,13 +115,13 @@ def build_error_block(
         title=f"{problem.kind}: distance from the truth",
         paper=paper,
         paper_settings=(
-            f"Error {say(power)} with power functions in the leaves, {say(pointwise)} with "
-            f"pointwise ones, as in the paper; the former is {power / own.mean():.1f} "
-            "times that of the default."
+            f"Error {digits(power)} with power functions in the leaves, "
+            f"{digits(pointwise)} with pointwise ones, as in the paper; the former is "
+            f"{power / own.mean():.1f} times that of the default."
         ),
         default=(
-            f"Error {say(own.mean())}. The best rival is {rival} with "
-            f"{say(errors[rival].mean())}; the difference, "
+            f"Error {digits(own.mean())}. The best rival is {rival} with "
+            f"{digits(errors[rival].mean())}; the difference, "
             f"{say_mean(errors[rival] - own)}, is the mean and its standard error over the "
             f"same draws.{left_out}"
         ),
@@ -135,10 +135,10 @@ def build_error_block(
     )
 
 
-def _tabulate(problem: Problem, errors: Mapping[str, FloatArray]) -> Table:
+def _tabulate(problem: Problem, errors: Mapping[str, FloatArray]) -> ResultTable:
     reference = errors[DEFAULT]
     n = len(reference)
-    return Table(
+    return ResultTable(
         "Integrated squared error of the predicted against the true cumulative intensity, "
         f"mean over {_N_TEST} fresh individuals; {problem.n_train} individuals to learn "
         f"from, {n} repetitions.",
@@ -146,8 +146,8 @@ def _tabulate(problem: Problem, errors: Mapping[str, FloatArray]) -> Table:
         [
             (
                 name,
-                say(errors[name].mean()),
-                say(standard_error(errors[name])),
+                digits(errors[name].mean()),
+                digits(standard_error(errors[name])),
                 f"{errors[name].mean() / reference.mean():.2f}",
                 "" if name == DEFAULT else f"{np.sum(errors[name] < reference)} of {n}",
             )

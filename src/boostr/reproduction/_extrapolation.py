@@ -19,11 +19,11 @@ from boostr.reproduction._page import (
     Block,
     Chapter,
     Picture,
-    Table,
+    ResultTable,
+    digits,
     draw,
     join_names,
     open_figure,
-    say,
     say_mean,
 )
 from boostr.reproduction._time_feature import (
@@ -150,7 +150,7 @@ def _build_bumps(scores: Scores, first: Mapping[str, Result]) -> Block:
     ad_hoc = name_ad_hoc()
     bumps = {
         name: f"{name}: {falling.mean():.0%} of the curves fall somewhere, and rates go up "
-        f"and down {say(scores['bumps'][name].mean())} times as much as the true ones"
+        f"and down {digits(scores['bumps'][name].mean())} times as much as the true ones"
         for name, falling in scores["falling"].items()
     }
     within = scores["within"]
@@ -166,7 +166,8 @@ def _build_bumps(scores: Scores, first: Mapping[str, Result]) -> Block:
         ),
         default=(
             f"{bumps[DEFAULT]}. The error up to the end of training is "
-            f"{say(within[DEFAULT].mean())}, that of {ad_hoc} {say(within[ad_hoc].mean())}."
+            f"{digits(within[DEFAULT].mean())}, that of {ad_hoc} "
+            f"{digits(within[ad_hoc].mean())}."
         ),
         pictures=[_draw_bumps(first, (ad_hoc, POINTWISE, DEFAULT))],
     )
@@ -210,7 +211,7 @@ def _build_beyond(scores: Scores, first: Mapping[str, Result]) -> Block:
             " Nor is it trees that cannot extrapolate but the regression of counts: "
             "XGBoost on the rate of events, with its last rate held, predicts "
             f"{growth[_POISSON]:.0%} of the true number, with an error of "
-            f"{say(beyond[_POISSON].mean())}."
+            f"{digits(beyond[_POISSON].mean())}."
         )
     return Block(
         title="Appendix A: beyond the end of training",
@@ -226,13 +227,13 @@ def _build_beyond(scores: Scores, first: Mapping[str, Result]) -> Block:
         ),
         default=(
             f"{growth[DEFAULT]:.0%} of the true number; the error beyond the end is "
-            f"{say(beyond[DEFAULT].mean())}, that of {ad_hoc} "
-            f"{say(beyond[ad_hoc].mean())}."
+            f"{digits(beyond[DEFAULT].mean())}, that of {ad_hoc} "
+            f"{digits(beyond[ad_hoc].mean())}."
         ),
         caution=caution,
         pictures=[_draw_extrapolation(first)],
         tables=[
-            Table(
+            ResultTable(
                 "Integrated squared error up to the end of training and beyond it, and "
                 "predicted over true events beyond it; ± standard error over repetitions.",
                 (
@@ -319,7 +320,7 @@ def _build_stopped(work: Work) -> Block:
             f"{join_names(means)}."
         ),
         tables=[
-            Table(
+            ResultTable(
                 "Predictions for subjects of the Kelly data, sigma 0; everybody is "
                 f"observed until the 4th event, to day {FOLLOW_UP:g} at most.",
                 (

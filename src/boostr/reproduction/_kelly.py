@@ -24,11 +24,11 @@ from boostr.reproduction._page import (
     Block,
     Chapter,
     Picture,
-    Table,
+    ResultTable,
+    digits,
     draw,
     join_names,
     open_figure,
-    say,
     say_mean,
 )
 from boostr.reproduction._time_feature import (
@@ -86,7 +86,7 @@ class Trials:
         """Return the mean for each sigma of the model chosen for it, in a sentence."""
         means = [self.mean(measure, sigma, choose(sigma)) for sigma in SIGMAS]
         return ", ".join(
-            f"{say(mean)} (sigma {sigma:g})"
+            f"{digits(mean)} (sigma {sigma:g})"
             for mean, sigma in zip(means, SIGMAS, strict=True)
         )
 
@@ -264,7 +264,7 @@ def _judge_distance(trials: Trials) -> str:
         closer = sum(mean < true for mean in means)
         n_closer += closer
         parts.append(
-            f"sigma {sigma:g}: the truth {say(true)}, {closer} of {len(means)} learners "
+            f"sigma {sigma:g}: the truth {digits(true)}, {closer} of {len(means)} learners "
             "lower"
         )
     if n_closer == 0:
@@ -376,8 +376,8 @@ def _compare_default(trials: Trials, sigma: float) -> str:
         return f"it is the lowest for sigma {sigma:g}"
     gap = trials.get("error", sigma, DEFAULT) - trials.get("error", sigma, best)
     return (
-        f"{best} has {say(trials.mean('error', sigma, best))} for sigma {sigma:g}, lower "
-        f"by {say_mean(gap)}"
+        f"{best} has {digits(trials.mean('error', sigma, best))} for sigma {sigma:g}, "
+        f"lower by {say_mean(gap)}"
     )
 
 
@@ -393,7 +393,7 @@ def _judge_errors(trials: Trials) -> str:
         parts.append(
             f"For sigma {sigma:g}, {closest} is closest to the observed process, and "
             f"number {sorted(error, key=error.__getitem__).index(closest) + 1} of "
-            f"{len(error)} by the truth. The default is {say(abs(lead))} "
+            f"{len(error)} by the truth. The default is {digits(abs(lead))} "
             f"{'farther from' if lead > 0 else 'closer to'} the observed process than "
             f"{setting}, whose error against the truth is "
             f"{error[setting] / error[DEFAULT]:.1f} times that of the default."
@@ -407,7 +407,7 @@ def _say_unstopped(trials: Trials) -> str:
     setting = trials.lowest("observed", sigma, _list_paper())
     best = trials.lowest("unstopped", sigma, trials.names)
     true, own, paper = (
-        say(trials.mean("unstopped", sigma, name)) for name in (TRUTH, DEFAULT, setting)
+        digits(trials.mean("unstopped", sigma, name)) for name in (TRUTH, DEFAULT, setting)
     )
     return (
         "The early stop is to blame. If nobody leaves after the 4th event, the same "
@@ -417,7 +417,7 @@ def _say_unstopped(trials: Trials) -> str:
     )
 
 
-def _tabulate(trials: Trials, measure: str, caption: str) -> Table:
+def _tabulate(trials: Trials, measure: str, caption: str) -> ResultTable:
     """Return a row per model, sorted by the middle sigma; the lowest is marked."""
     order = sorted(trials.names, key=lambda name: trials.mean(measure, SIGMAS[1], name))
 
@@ -425,7 +425,7 @@ def _tabulate(trials: Trials, measure: str, caption: str) -> Table:
         values = trials.get(measure, sigma, name)
         return say_mean(values.reshape(len(values), -1).mean(axis=1))
 
-    return Table(
+    return ResultTable(
         caption,
         ("Learner", *(f"sigma {sigma:g}" for sigma in SIGMAS)),
         [(name, *(say_trials(sigma, name) for sigma in SIGMAS)) for name in order],

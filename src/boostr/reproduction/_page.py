@@ -19,12 +19,12 @@ __all__ = [
     "Block",
     "Chapter",
     "Picture",
-    "Table",
+    "ResultTable",
+    "digits",
     "draw",
     "join_names",
     "open_figure",
-    "render",
-    "say",
+    "render_page",
     "say_mean",
     "standard_error",
 ]
@@ -47,7 +47,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """Rows of text and numbers; row ``best`` is highlighted."""
 
     caption: str
@@ -70,7 +70,7 @@ class Block:
     default: str  # what the defaults and the rivals give
     caution: str = ""
     pictures: Sequence[Picture] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[ResultTable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def draw(figure: Any, caption: str, alt: str) -> Picture:
     return Picture(caption, alt, file.getvalue())
 
 
-def say(value: float) -> str:
+def digits(value: float) -> str:
     """Return a number with three digits, or all digits of its whole part."""
     if not math.isfinite(value):
         return "-"
@@ -123,9 +123,9 @@ def say_mean(values: ArrayLike) -> str:
     mean = float(np.asarray(values, dtype=np.float64).mean())
     error = standard_error(values)
     if not math.isfinite(error):
-        return say(mean)
+        return digits(mean)
     if error == 0.0:
-        return f"{say(mean)} ± 0"
+        return f"{digits(mean)} ± 0"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
 
@@ -136,7 +136,7 @@ def join_names(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def render(chapters: Sequence[Chapter], facts: Sequence[tuple[str, str]]) -> str:
+def render_page(chapters: Sequence[Chapter], facts: Sequence[tuple[str, str]]) -> str:
     """Return the page; ``facts`` are pairs (name, value) on how and when it was made."""
     jinja2 = require("jinja2", extra="report", feature="boostr reproduce")
     source = resources.files("boostr.reproduction").joinpath("page.html.j2")

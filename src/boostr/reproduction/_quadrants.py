@@ -32,7 +32,14 @@ from boostr.reproduction._comparison import (
 )
 from boostr.reproduction._learners import DEFAULT, PAPER_SETTINGS, POINTWISE
 from boostr.reproduction._maps import IntensityMap
-from boostr.reproduction._page import Block, Chapter, Picture, Table, draw, open_figure
+from boostr.reproduction._page import (
+    Block,
+    Chapter,
+    Picture,
+    ResultTable,
+    draw,
+    open_figure,
+)
 from boostr.reproduction._ranking import (
     build_design,
     build_ranking,
@@ -157,7 +164,7 @@ def _build_trees(train: Simulation, models: Models) -> Block:
             _draw_partitions(ours, "Default: two trees of the model of largest weight."),
         ],
         tables=[
-            Table(
+            ResultTable(
                 "The paper's settings: sizes of adjustments.",
                 (
                     "Tree",
@@ -326,14 +333,14 @@ def _judge_last_tree(lasts: Lasts) -> str:
     )
 
 
-def _tabulate_lasts(lasts: Lasts, n_draws: int) -> Table:
+def _tabulate_lasts(lasts: Lasts, n_draws: int) -> ResultTable:
     rows = []
     for end, pair in dict.fromkeys((end, pair) for _, end, pair in lasts):
         shown = "171 to 228" if end == _ENDS else f"{end:g}"
         each = [lasts[family, end, pair] for family in _FAMILIES]
         cells = [f"{np.median(one):g} ({min(one)} to {max(one)})" for one in each]
         rows.append((f"{pair[0]:g}, {pair[1]:g}", shown, *cells))
-    return Table(
+    return ResultTable(
         f"The last tree that splits: median (smallest to largest) over {n_draws} draws of "
         f"{PAPER_SETTINGS['A']['n_estimators']} trees.",
         ("gamma1, gamma2", "End of follow-up", *_FAMILIES.values()),

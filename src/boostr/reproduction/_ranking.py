@@ -24,7 +24,14 @@ from boostr.reproduction._learners import (
     fit_alone,
     make_learners,
 )
-from boostr.reproduction._page import Block, Table, draw, join_names, open_figure, say_mean
+from boostr.reproduction._page import (
+    Block,
+    ResultTable,
+    draw,
+    join_names,
+    open_figure,
+    say_mean,
+)
 from boostr.reproduction._work import Result, Scale, Work, rank, stack
 from boostr.tuning import max_pro_criterion, max_pro_design
 
@@ -245,9 +252,9 @@ def _score(
     }
 
 
-def _tabulate(paper: Scores, half: Scores) -> Table:
+def _tabulate(paper: Scores, half: Scores) -> ResultTable:
     order = sorted(paper, key=lambda name: -float(half[name].mean()))
-    return Table(
+    return ResultTable(
         "Mean and standard deviation over the splits; with the paper's definition a tie in "
         "the predictions counts as wrong, else half.",
         ("Learner", "Paper's", "s.d.", "Ties half", "s.d."),

@@ -17,7 +17,7 @@ from boostr.io.files import check_output, write_atomically
 from boostr.reproduction._extrapolation import build_extrapolation
 from boostr.reproduction._kelly import build_kelly
 from boostr.reproduction._maps import build_c, build_d
-from boostr.reproduction._page import Chapter, render
+from boostr.reproduction._page import Chapter, render_page
 from boostr.reproduction._quadrants import build_a, build_b
 from boostr.reproduction._wells import build_wells
 from boostr.reproduction._work import FULL, QUICK, Scale, Work
@@ -99,7 +99,7 @@ def reproduce(
     n_processes = numba.get_num_threads()
     work = Work(folder / "results", scale, progress=progress, n_processes=n_processes)
     chapters = [_CHAPTERS[part](work) for part in chosen]
-    write_atomically(page, render(chapters, _list_facts(scale)).encode())
+    write_atomically(page, render_page(chapters, _list_facts(scale)).encode())
     return page
 
 

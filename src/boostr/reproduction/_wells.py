@@ -41,11 +41,11 @@ from boostr.reproduction._page import (
     Block,
     Chapter,
     Picture,
-    Table,
+    ResultTable,
+    digits,
     draw,
     join_names,
     open_figure,
-    say,
     say_mean,
 )
 from boostr.reproduction._sensor_columns import HistSensors
@@ -412,7 +412,7 @@ def _draw_field_maps(
         )
         plot_coefficient_map(shown, ax=panel, show_colorbar=False, mesh_kwargs=limits)
         panel.set_aspect("equal")
-        panel.set_title(title, fontsize="medium" if n_columns < 6 else "small")
+        panel.set_title(title, fontsize="large" if n_columns < 6 else "small")
         panel.label_outer()
         if place < (n_rows - 1) * n_columns:
             panel.set_xlabel("")
@@ -507,7 +507,7 @@ def _build_effects(fleet: WellFleet, model: Any) -> Block:
         ),
         pictures=[_draw_effects(fleet, effects)],
         tables=[
-            Table(
+            ResultTable(
                 "Mean absolute error of effects, weighted by the time at each value, over "
                 "the range of the true effect.",
                 ("Sensor", "Region", "Error over range"),
@@ -580,18 +580,18 @@ def _build_errors(scale: Scale, errors: Mapping[str, FloatArray]) -> Block:
         title="Wells: distance from the truth",
         paper="Not known: the data are real. The paper compares with no rival here.",
         paper_settings=(
-            f"Error {say(mean[PAPER])} with all sensors, {say(mean[ONE_SENSOR])} with "
-            f"one.{cut}"
+            f"Error {digits(mean[PAPER])} with all sensors, {digits(mean[ONE_SENSOR])} "
+            f"with one.{cut}"
         ),
         default=(
-            f"Error {say(mean[DEFAULT])}. The best rival is {rival} with "
-            f"{say(mean[rival])}. Rivals without sensors see the static features alone."
+            f"Error {digits(mean[DEFAULT])}. The best rival is {rival} with "
+            f"{digits(mean[rival])}. Rivals without sensors see the static features alone."
         ),
         caution=(
             f"The default is not the best here. Better: {better}. {noise}" if better else ""
         ),
         tables=[
-            Table(
+            ResultTable(
                 "Integrated squared error of the predicted against the true cumulative "
                 "intensity over 100 days, mean over fresh wells along their own sensors; "
                 f"{scale.n_wells} wells to learn from.",
