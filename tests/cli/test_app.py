@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,8 @@ def built(monkeypatch):
         asked.append((part, work.scale.name))
         return make_chapter(part)
 
-    monkeypatch.setattr(_reproduce, "_build", build)
+    for part in boostr.reproduction.PARTS:
+        monkeypatch.setitem(_reproduce._CHAPTERS, part, partial(build, part))
     return asked
 
 
@@ -57,21 +59,21 @@ def test_an_error_of_the_library_is_a_message_and_status_2(run, built, tmp_path)
 
 
 def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
-    def interrupt(part, work):
+    def interrupt(work):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    monkeypatch.setitem(_reproduce._CHAPTERS, "A", interrupt)
     result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
     assert result.exit_code == 130
     assert "goes on from here" in result.stderr
 
 
 def test_an_interrupt_that_a_library_made_an_error_of_is_one(run, monkeypatch, tmp_path):
-    def interrupt(part, work):
+    def interrupt(work):
         message = "kernel could not be loaded"
         raise RuntimeError(message) from KeyboardInterrupt()
 
-    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    monkeypatch.setitem(_reproduce._CHAPTERS, "A", interrupt)
     result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
     assert result.exit_code == 130
     assert "Stopped." in result.stderr
@@ -89,7 +91,7 @@ def _usual_interrupts():
 def test_an_interrupt_that_python_cannot_raise_is_one_all_the_same(
     run, monkeypatch, tmp_path
 ):
-    def interrupt(part, work):
+    def interrupt(work):
         @ctypes.CFUNCTYPE(None)
         def load():  # as LLVM calls back while it loads a kernel
             raise KeyboardInterrupt
@@ -97,9 +99,9 @@ def test_an_interrupt_that_python_cannot_raise_is_one_all_the_same(
         load()
         for _ in range(500):
             time.sleep(0.01)
-        return make_chapter(part)
+        return make_chapter()
 
-    monkeypatch.setattr(_reproduce, "_build", interrupt)
+    monkeypatch.setitem(_reproduce._CHAPTERS, "A", interrupt)
     result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
     assert result.exit_code == 130
 

@@ -110,7 +110,7 @@ def test_search_filters_by_id(whole):
     assert sorted(shown(whole)) == [f"P{k}" for k in range(10, 20)]
     search(whole, "nobody is called so")
     assert shown(whole) == []
-    assert whole.find_element("id", "where").text == "nobody found"
+    assert whole.find_element("id", "where").text == "none found"
     search(whole, "")
     assert len(shown(whole)) == len(pumps().ids)
 
@@ -136,7 +136,7 @@ def traces(page, name):
     )
 
 
-@pytest.mark.parametrize("sort", ["expected", "id", "frailty"])
+@pytest.mark.parametrize("sort", ["expected", "id", "own_history"])
 def test_a_click_opens_the_right_individual(whole, sort):
     press(whole, sort)
     row = whole.find_elements("css selector", "#risk-rows tr")[4]

@@ -22,7 +22,7 @@ from boostr import (
 )
 from boostr.exceptions import InvalidParameterError
 from boostr.report._content import collect
-from boostr.report._fleet import Fleet, History
+from boostr.report._fleet import FleetData, History
 from boostr.report._quality import is_training_data
 
 
@@ -40,8 +40,9 @@ def forecast():
 def test_the_table_is_the_forecast(content, forecast):
     people = content.individuals
     assert people.ids.tolist() == forecast["id"].tolist()
-    for name in ("expected", "probability", "lower", "upper", "frailty"):
+    for name in ("expected", "probability", "lower", "upper"):
         np.testing.assert_allclose(getattr(people.risk, name), forecast[name], rtol=1e-12)
+    np.testing.assert_allclose(people.risk.own_history, forecast["frailty"], rtol=1e-12)
     np.testing.assert_allclose(
         people.risk.next_event, forecast["next_event_median"], rtol=1e-9
     )
@@ -193,9 +194,9 @@ def test_training_individuals_are_recognised(content):
     X, y, Z = pumps().data
     assert content.quality.source == "out_of_fold"
     model = fitted()
-    assert not is_training_data(model, Fleet.read(model, X[::-1], y[::-1], Z[::-1]))
+    assert not is_training_data(model, FleetData.read(model, X[::-1], y[::-1], Z[::-1]))
     later = y._with(times=np.minimum(y.times * 1.01, y.end[y.event_owner]))
-    assert not is_training_data(model, Fleet.read(model, X, later, Z))
+    assert not is_training_data(model, FleetData.read(model, X, later, Z))
     other = Pumps(n=59)
     assert collect(model, *other.data, horizon=20.0).quality.source == "new"
 
@@ -217,7 +218,7 @@ def test_quality_of_others_is_that_of_the_model():
 def test_the_look_back_is_a_forecast_of_what_is_known():
     fleet, model = Pumps(n=59), fitted()
     X, y, Z = fleet.data
-    back = collect(model, X, y, Z, horizon=20.0).quality.backtest
+    back = collect(model, X, y, Z, horizon=20.0).quality.look_back
     earlier = model.forecast(X, y, 20.0, Z, now=y.end - 20.0).set_index("id").loc[y.ids]
     seen = np.bincount(y.event_owner, y.times > (y.end - 20.0)[y.event_owner], len(y))
     held = (earlier["lower"] <= seen) & (seen <= earlier["upper"])

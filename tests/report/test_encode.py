@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.scenes import unpack
 
-from boostr.report._traces import as_integers, as_list, as_steps, as_text, pack, to_json
+from boostr.report._page import (
+    as_integers,
+    as_list,
+    as_steps,
+    as_text,
+    pack_floats,
+    to_json,
+)
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -14,13 +21,13 @@ NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 @given(st.lists(NUMBERS, max_size=20))
 def test_packed_numbers_have_seven_digits(values):
     np.testing.assert_allclose(
-        unpack(pack(np.array(values))), values, rtol=6e-8, atol=1e-30
+        unpack(pack_floats(np.array(values))), values, rtol=6e-8, atol=1e-30
     )
 
 
 def test_packed_numbers_keep_nan_and_infinity():
     values = np.array([np.nan, np.inf, -np.inf, 0.0])
-    np.testing.assert_array_equal(unpack(pack(values)), values)
+    np.testing.assert_array_equal(unpack(pack_floats(values)), values)
 
 
 @given(st.lists(NUMBERS | st.just(np.nan), max_size=20), st.sampled_from(["u2", "u4"]))

@@ -87,8 +87,10 @@ def test_numbers_survive_the_page(page):
     data, (X, y, Z) = read_data(page), pumps().data
     forecast = fitted().forecast(X, y, 20.0, Z)
     assert data["ids"] == forecast["id"].tolist()
-    for name in ("expected", "probability", "lower", "upper", "frailty"):
+    for name in ("expected", "probability", "lower", "upper"):
         np.testing.assert_allclose(unpack(data["risk"][name]), forecast[name], rtol=1e-6)
+    factors = unpack(data["risk"]["own_history"])
+    np.testing.assert_allclose(factors, forecast["frailty"], rtol=1e-6)
     now = unpack(data["risk"]["now"])
     stamps = y.origin + np.rint(now * 86_400).astype("timedelta64[s]")
     np.testing.assert_array_equal(stamps, forecast["now"].to_numpy())
@@ -99,7 +101,7 @@ def test_figures_are_what_plotly_knows(page):
     figures = read_data(page)["figures"]
     assert set(figures) == {
         *("timeline", "activity", "mcf", "reasons", "swarm", "importance"),
-        *("calibration", "capture", "validation"),
+        *("calibration", "riskiest", "validation"),
     }
     for figure in figures.values():
         graphs.Figure(figure["data"], figure["layout"])
@@ -152,11 +154,13 @@ def test_the_page_says_whose_predictions_these_are(page, tmp_path):
     assert "not the individuals of training" in path.read_text(encoding="utf-8")
 
 
-def test_a_model_from_an_early_file_cannot_tell_whom_it_was_trained_on(tmp_path):
+def test_a_model_from_an_early_file_cannot_tell_its_training_individuals(tmp_path):
     X, y, _ = pumps().data
     early = change(fitted_plain(), fingerprint=None)
     path = fleet_report(early, X[:50], y[:50], path=tmp_path / "x.html", horizon=9)
-    assert "does not tell whom it was trained on" in path.read_text(encoding="utf-8")
+    assert "does not tell which individuals it was trained on" in path.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_every_heading_has_a_tip(page):
@@ -170,7 +174,7 @@ def test_a_page_on_nothing_says_so(tmp_path):
     page = path.read_text(encoding="utf-8")
     assert "There are no events" in page
     assert {"timeline", "activity"} <= set(read_data(page)["figures"])
-    assert "capture" not in read_data(page)["figures"]
+    assert "riskiest" not in read_data(page)["figures"]
 
 
 def test_a_part_of_the_table_is_called_that(tmp_path):

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from tests.report.scenes import HOSTILE
 
-from boostr.report._past_dates import draw_past_dates, write_past_dates
+from boostr.report._figures import _draw_past_dates
+from boostr.report._words import write_past_dates
 from boostr.tuning import Backtest
 
 
@@ -32,16 +33,16 @@ def result():
 
 def test_the_table_has_sums_and_means_of_all_dates(result):
     words = write_past_dates(result)
-    assert words.models == ("ours", HOSTILE)
-    ours, other = zip(*(values for _, _, values in words.rows), strict=True)
+    assert words["models"] == ("ours", HOSTILE)
+    ours, other = zip(*(values for _, _, values in words["rows"]), strict=True)
     assert ours == ("2", "30", "30", "0.600", "25%", "85%", "100%")
     assert other[-2:] == ("-", "-")
-    assert all(len(tip) > 10 for _, tip, _ in words.rows)
-    assert "the next 90 days" in words.caption
+    assert all(len(tip) > 10 for _, tip, _ in words["rows"])
+    assert "the next 90 days" in words["caption"]
 
 
 def test_the_figure_has_totals_with_their_intervals_and_what_came(result):
-    figure = draw_past_dates(result, "events")
+    figure = _draw_past_dates(result, "events")
     observed, ours, other = figure["data"]
     assert observed["y"] == [10.0, 20.0]
     assert figure["layout"]["xaxis"]["ticktext"] == ["2024-01-01", "2024-04-01"]

@@ -15,7 +15,7 @@ def tell(**options):
 
 
 def tiles(content):
-    return write_words(content, "Pumps", "0").tiles
+    return write_words(content, "Pumps", "0")["tiles"]
 
 
 def test_tiles_count_those_that_the_table_leaves_out():
@@ -34,11 +34,11 @@ def test_all_tiles_are_the_same_with_a_shorter_table():
 
 def doubt(ratio, error):
     content = collect(fitted(), *pumps().data, horizon=20.0)
-    back = content.quality.backtest
+    back = content.quality.look_back
     slope = replace(back.check.slope, ratio=ratio, ratio_error=error)
     back = replace(back, check=replace(back.check, slope=slope))
-    content = replace(content, quality=replace(content.quality, backtest=back))
-    return write_words(content, "Pumps", "0").doubt, content.total.expected
+    content = replace(content, quality=replace(content.quality, look_back=back))
+    return write_words(content, "Pumps", "0")["doubt"], content.total.expected
 
 
 def test_a_headline_that_the_look_back_contradicts_is_doubted():
@@ -62,6 +62,6 @@ def test_what_the_model_does_not_use_is_named():
     content = collect(fitted(), *pumps().data, horizon=20.0)
     drivers = replace(content.drivers, unused=(("hue",), ("hum", "smell")))
     words = write_words(replace(content, drivers=drivers), "Pumps", "0")
-    assert "Not used by the model (features: hue; sensors: hum, smell)" in words.unused
+    assert "Not used by the model (features: hue; sensors: hum, smell)" in words["unused"]
     drivers = replace(content.drivers, unused=((), ()))
-    assert write_words(replace(content, drivers=drivers), "Pumps", "0").unused == ""
+    assert write_words(replace(content, drivers=drivers), "Pumps", "0")["unused"] == ""

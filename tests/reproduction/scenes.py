@@ -1,6 +1,7 @@
-"""Small pages and scales for the tests of the reproduction."""
+"""Small pages, scales and learners for the tests of the reproduction."""
 
-from boostr.reproduction._page import Block, Chapter, Picture, Table
+from boostr import BoostR
+from boostr.reproduction._page import Block, Chapter, Picture, ResultTable
 from boostr.reproduction._work import Scale
 
 TINY = Scale(
@@ -10,10 +11,24 @@ TINY = Scale(
     n_design=4,
     n_repetitions=1,
     n_subjects=60,
-    n_wells=20,
+    n_wells=60,
     n_maps=60,
-    has_slow_rivals=False,
+    n_sensors=2,
+    has_slow_baselines=False,
 )
+FEW = {"n_estimators": 5, "n_folds": 2, "max_leaf_nodes": 3, "n_origins": 0}
+
+
+class FewTrees:
+    """Stands in for `BoostR`: fitted at once, for tests of pages rather than numbers."""
+
+    @staticmethod
+    def paper(**params):
+        most = min(params.pop("n_estimators"), 12)
+        return BoostR.paper(**params | {"n_estimators": most, "n_origins": 0})
+
+    def __new__(cls, **params):
+        return BoostR(**FEW, **params)
 
 
 def make_chapter(key="A", text="words"):
@@ -25,21 +40,7 @@ def make_chapter(key="A", text="words"):
         caution="does not hold",
         pictures=(Picture("a picture", "what is seen", b"not really a picture"),),
         tables=(
-            Table("a table", ("name", "value"), (("a", "1"), ("b", "2")), frozenset({1})),
+            ResultTable("a table", ("name", "value"), (("a", "1"), ("b", "2")), best=1),
         ),
     )
     return Chapter(key, f"Data set {key}", "introduction", (block,))
-
-
-class Recorder:
-    """A bar that remembers what it was told."""
-
-    def __init__(self):
-        self.stages = []
-        self.n_advanced = 0
-
-    def begin(self, label, n_jobs, n_done):
-        self.stages.append((label, n_jobs, n_done))
-
-    def advance(self):
-        self.n_advanced += 1

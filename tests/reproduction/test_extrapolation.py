@@ -1,24 +1,23 @@
-"""Appendix A: who is bumpy, and who goes on beyond the end of training."""
+"""Appendix A: which curves are bumpy, and which go on beyond the end of training."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.reproduction.few_trees import FewTrees
-from tests.reproduction.scenes import TINY, Recorder
+from tests.reproduction.scenes import TINY
 
-from boostr.reproduction import _extrapolation, _stopped
-from boostr.reproduction._extrapolation_pictures import END, LAST, TIMES
+from boostr.reproduction import _extrapolation
+from boostr.reproduction._extrapolation import END, LAST, TIMES
 from boostr.reproduction._learners import DEFAULT
-from boostr.reproduction._page import render
-from boostr.reproduction._time_feature import name_ad_hoc
-from boostr.reproduction._work import Work
+from boostr.reproduction._time_feature import RATE, name_ad_hoc
 from boostr.simulate import dataset_d
 
 
 @pytest.fixture(scope="module")
 def scores():
     return {
-        name: _extrapolation._score({"learner": name, "repetition": 0}, 500)
+        name: _extrapolation._score(name, 0, replace(TINY, n_maps=300), n_test=200)
         for name in (name_ad_hoc(), DEFAULT)
     }
 
@@ -74,29 +73,10 @@ def test_time_as_a_feature_is_bumpier_and_errs_more(scores):
 @pytest.mark.slow
 def test_counts_that_stop_at_the_fourth_event_stay_below_five():
     ad_hoc, default = (
-        _stopped._count_stopped(name, 1000) for name in (name_ad_hoc(), DEFAULT)
+        _extrapolation._count_stopped(name, 0, replace(TINY, n_subjects=600), RATE)
+        for name in (name_ad_hoc(), DEFAULT)
     )
     assert ad_hoc["largest"] < 5.0 < ad_hoc["true"]["largest"]
     assert ad_hoc["share"] == 0.0
     assert default["largest"] > 5.0
     assert abs(default["mean"] - default["true"]["mean"]) < 0.2
-
-
-@pytest.mark.slow
-@pytest.mark.plot
-@pytest.mark.usefixtures("draw_plainly")
-def test_the_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
-    pytest.importorskip("jinja2")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
-    for module in (_extrapolation, _stopped):
-        monkeypatch.setattr(module, "BoostR", FewTrees)
-    monkeypatch.setattr(_extrapolation, "_N_TEST", 40)
-    first, again = Recorder(), Recorder()
-    chapters = [_extrapolation.build(Work(tmp_path, TINY, bar)) for bar in (first, again)]
-    pages = [render([chapter], []) for chapter in chapters]
-    assert pages[0] == pages[1]
-    assert first.n_advanced > 0
-    assert again.n_advanced == 0
-    assert len(chapters[0].blocks) == 3
-    assert not pyplot.get_fignums()

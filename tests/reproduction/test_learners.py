@@ -28,16 +28,16 @@ def test_learners_and_those_left_out_are_all_there_are(kind):
     assert (made | absent) - {POINTWISE} == known
 
 
-def test_rivals_without_their_package_are_left_out_and_named(monkeypatch):
+def test_baselines_without_their_package_are_left_out_and_named(monkeypatch):
     monkeypatch.setattr(_learners, "find_spec", lambda name: None)
     absent = absent_baselines("A", TINY)
     assert absent["LightGBM, Poisson"] == "needs lightgbm, which is not installed"
     assert set(absent).isdisjoint(make_learners("A", TINY))
 
 
-def test_slow_rivals_run_where_there_is_time(monkeypatch):
+def test_slow_baselines_run_where_there_is_time(monkeypatch):
     monkeypatch.setattr(_learners, "find_spec", lambda name: object())
-    patient = replace(TINY, has_slow_rivals=True)
+    patient = replace(TINY, has_slow_baselines=True)
     assert "Andersen-Gill" in absent_baselines("C", TINY)
     assert not absent_baselines("C", patient)
     assert not absent_baselines("A", TINY)

@@ -5,14 +5,19 @@ from tests.reproduction.scenes import TINY
 from boostr.metrics import paper_concordance
 from boostr.reproduction._comparison import Problem
 from boostr.reproduction._learners import DEFAULT, FOREST
-from boostr.reproduction._ranking import _find_caution, _score
+from boostr.reproduction._ranking import (
+    _judge_index,
+    _judge_settings,
+    _score,
+    find_best,
+)
 from boostr.simulate import dataset_a
 
 PROBLEM = Problem("A", dataset_a, 200, {"end": (171.0, 228.0)})
 
 
 def score(name, split=0):
-    return _score(PROBLEM, TINY, {}, {"learner": name, "split": split})
+    return _score(name, split, TINY, PROBLEM, {})
 
 
 def test_a_constant_ranks_nobody():
@@ -34,9 +39,32 @@ def make_scores(forest, setting):
 
 def test_a_forest_above_a_setting_is_told():
     scores = make_scores(0.81, 0.79)
-    assert "above 1 of the 1 chosen" in _find_caution(scores, scores, ["one"])
+    assert "above 1 of the 1 chosen" in _judge_index(scores, scores, ["one"])
 
 
 def test_a_forest_below_all_settings_is_not():
     scores = make_scores(0.78, 0.79)
-    assert "RF-R" not in _find_caution(scores, scores, ["one"])
+    assert "RF-R" not in _judge_index(scores, scores, ["one"])
+
+
+def make_settings(sizes, errors=None):
+    return [
+        {
+            "params": {"gamma1": 1.0 * place, "gamma2": 2.0},
+            "leaf_counts": [size],
+            "error": error,
+        }
+        for place, (size, error) in enumerate(
+            zip(sizes, errors or np.arange(len(sizes)), strict=True)
+        )
+    ]
+
+
+def test_settings_nearest_to_four_to_eight_leaves_are_chosen():
+    assert find_best(make_settings([1, 5, 9, 2, 8, 14])) == [1, 2, 4]
+
+
+def test_ranks_of_chosen_settings_are_those_of_their_errors():
+    text = _judge_settings(make_settings([5, 1, 6], [30.0, 10.0, 20.0]), [0, 2])
+    assert "ranks 3, 2 of 3" in text
+    assert "the best is setting 2 with 10" in text

@@ -1,4 +1,4 @@
-"""Everything that a fleet report says, as numbers."""
+"""All numbers of a fleet report."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from boostr._forecasting.arguments import check_level, check_whole
 from boostr._forecasting.results import FleetForecast
 from boostr._typing import AnyArray, FloatArray
-from boostr.data import SharedSensors, Trajectories
+from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.exceptions import SensorRangeWarning, UnusedInputWarning
 from boostr.report._fleet import (
     Activity,
-    Fleet,
+    FleetData,
     History,
     Mcf,
     TimeAxis,
-    Timeline,
+    choose_timeline,
     find_warnings,
     own_origins,
 )
-from boostr.report._individuals import Curves, Drivers, Reasons, Risk, SensorPaths
+from boostr.report._individuals import Drivers, Reasons, Risk, RiskCurves, SensorPaths
 from boostr.report._quality import Quality
-from boostr.tuning import Backtest
 
-__all__ = ["Content", "Individuals", "collect"]
+__all__ = ["Content", "TopRisks", "collect"]
 
 # Bounds on what is kept of long histories, to bound the size of the page.
 _MOST_EVENTS = 150_000
@@ -36,13 +35,13 @@ _LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Individuals:
-    """Those with the highest risk, from the highest on."""
+class TopRisks:
+    """The individuals with the highest risk, from the highest on."""
 
     ids: AnyArray
-    origins: FloatArray | None  # dates of time 0 in milliseconds, where everybody has one
+    origins: FloatArray | None  # own dates of time 0, in milliseconds
     risk: Risk
-    curves: Curves
+    curves: RiskCurves
     history: History
     reasons: Reasons
     sensors: SensorPaths | None
@@ -60,16 +59,16 @@ class Content:
     n_individuals: int
     n_events: int
     so_far: float  # number (or cost) of the events of all
-    n_likely: int  # of all, who are more likely than not to have an event
+    n_likely: int  # individuals more likely than not to have an event
     total: FleetForecast
-    individuals: Individuals
-    timeline: Timeline
+    individuals: TopRisks
+    timeline: RecurrentEvents  # some histories, in the order of their ends
     activity: Activity
     mcf: Mcf | None
     drivers: Drivers
     quality: Quality
     warnings: tuple[str, ...]
-    past_dates: Backtest | None
+    past_dates: Any  # a boostr.tuning.Backtest, or None
 
 
 def collect(  # noqa: PLR0913 - all but the first four are by name
@@ -82,9 +81,9 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
     future: Trajectories | SharedSensors | None = None,
     level: float = 0.9,
     max_individuals: int = 10_000,
-    backtest: Backtest | None = None,
+    backtest: Any = None,
 ) -> Content:
-    """Compute all that the page shows."""
+    """Compute all numbers of the page."""
     check_is_fitted(model)
     check_level(level)
     check_whole(max_individuals, "max_individuals")
@@ -93,7 +92,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         warnings.simplefilter("ignore", SensorRangeWarning)
         warnings.simplefilter("ignore", UnusedInputWarning)
         length = float(model.horizon_ if horizon is None else horizon)
-        fleet = Fleet.read(model, X, y, Z, length)
+        fleet = FleetData.read(model, X, y, Z, length)
         ahead = (length, fleet.given, future)
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)
         present, stop = model._present(fleet.table, fleet.y, *ahead, None)
@@ -102,11 +101,11 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         risk = Risk.of(fleet, outlook, stop, level)
         explanation = model.explain_forecast(fleet.table, fleet.y, *ahead)
         rows = risk.order()[:max_individuals]
-        individuals = Individuals(
+        individuals = TopRisks(
             ids=fleet.y.ids[rows],
             origins=own_origins(fleet.y[rows]),
             risk=risk.take(rows),
-            curves=Curves.of(outlook, plain, length, level, rows),
+            curves=RiskCurves.of(outlook, plain, length, level, rows),
             history=History.of(fleet.y[rows], _MOST_EVENTS),
             reasons=Reasons.of(explanation, fleet, rows),
             sensors=SensorPaths.of(explanation, fleet, rows, _MOST_SAMPLES),
@@ -123,7 +122,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             n_likely=int((risk.probability >= _LIKELY).sum()),
             total=total,
             individuals=individuals,
-            timeline=Timeline.of(fleet.y),
+            timeline=choose_timeline(fleet.y),
             activity=Activity.of(fleet.y),
             mcf=Mcf.of(fleet.y),
             drivers=Drivers.of(model, explanation, fleet),

@@ -1,4 +1,4 @@
-"""The individuals of a fleet and its past, and what is wrong with its data."""
+"""The individuals of a fleet, their past, and warnings about their data."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
 from boostr._training.sensors import split_panel, spread_shared
-from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
+from boostr._typing import FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.features import check_rows, check_table, match_columns
-from boostr.data.flat import offsets_of, owners_of
+from boostr.data.flat import offsets_of
 from boostr.data.individuals import count_of
 from boostr.data.times import MICROSECONDS, find_origins, name_length, name_unit
 from boostr.exceptions import InvalidParameterError
@@ -23,13 +23,13 @@ from boostr.nonparametric import MeanCumulativeFunction
 
 __all__ = [
     "Activity",
-    "Fleet",
+    "FleetData",
     "History",
     "Mcf",
     "TimeAxis",
-    "Timeline",
+    "choose_timeline",
     "find_warnings",
-    "list_names",
+    "name_some",
     "own_origins",
     "thin",
 ]
@@ -75,7 +75,7 @@ class TimeAxis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fleet:
+class FleetData:
     """Individuals with features, histories and sensors in step with each other."""
 
     table: Any  # of static features, as given
@@ -85,7 +85,7 @@ class Fleet:
     sensors: Trajectories | None  # the same as in training
 
     @classmethod
-    def read(cls, model: Any, X: Any, y: Any, Z: Any, horizon: float = 0.0) -> Fleet:
+    def read(cls, model: Any, X: Any, y: Any, Z: Any, horizon: float = 0.0) -> FleetData:
         """Check that all parts are of the same individuals, and fit the model."""
         if callable(Z):
             raise InvalidParameterError(
@@ -107,38 +107,15 @@ class Fleet:
         return len(self.features)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Timeline:
-    """When some individuals were observed, in rows from 0 on, and their events."""
-
-    labels: AnyArray  # (n_rows,)
-    window_row: PositionArray
-    window_start: FloatArray
-    window_stop: FloatArray
-    event_row: PositionArray
-    event_time: FloatArray
-    n_individuals: int  # of whom these are some
-
-    @classmethod
-    def of(cls, y: RecurrentEvents) -> Timeline:
-        """Take evenly spaced individuals in the order of the ends of their follow-up."""
-        order = np.lexsort((y.start, y.end))
-        places = thin(len(y), _MOST_LINES)
-        shown = y[order[places]]
-        return cls(
-            labels=shown.ids,
-            window_row=owners_of(shown.window_offsets),
-            window_start=shown.window_start,
-            window_stop=shown.window_stop,
-            event_row=shown.event_owner,
-            event_time=shown.times,
-            n_individuals=len(y),
-        )
+def choose_timeline(y: RecurrentEvents) -> RecurrentEvents:
+    """Return evenly spaced individuals in the order of the ends of their follow-up."""
+    order = np.lexsort((y.start, y.end))
+    return y[order[thin(len(y), _MOST_LINES)]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Activity:
-    """How many individuals were observed, and how many events seen, in cells of time."""
+    """Average number of individuals observed, and number of events, in cells of time."""
 
     edges: FloatArray  # (m + 1,)
     observed: FloatArray  # (m,) individuals on average
@@ -148,13 +125,11 @@ class Activity:
     def of(cls, y: RecurrentEvents) -> Activity:
         """Count all individuals and events."""
         edges = np.linspace(y.start.min(), y.end.max(), _N_BINS + 1)
-        seen = [
-            float(
-                np.sum(np.minimum(y.window_stop, edge) - np.minimum(y.window_start, edge))
-            )
-            for edge in edges
-        ]
-        observed = np.diff(seen) / np.diff(edges)
+        starts, stops = (
+            np.minimum(times, edges[:, None]).sum(axis=1)
+            for times in (y.window_start, y.window_stop)
+        )
+        observed = np.diff(stops - starts) / np.diff(edges)
         return cls(edges, observed, np.histogram(y.times, edges)[0])
 
 
@@ -192,7 +167,7 @@ class Mcf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """Events of every individual, at most so many, with the number or cost so far."""
+    """Some events of every individual, with the number or cost up to each."""
 
     offsets: OffsetArray  # (n + 1,)
     times: FloatArray
@@ -200,7 +175,7 @@ class History:
 
     @classmethod
     def of(cls, y: RecurrentEvents, most: int) -> History:
-        """Keep ``most`` events of all; totals count those that are left out, too."""
+        """Keep about ``most`` events; totals count those that are left out, too."""
         share = max(int(most / max(len(y), 1)), 2)
         sums = np.cumsum(y.costs)
         before = np.concatenate([[0.0], sums])[y.event_offsets[:-1]]
@@ -215,7 +190,7 @@ class History:
 
 
 def own_origins(y: RecurrentEvents) -> FloatArray | None:
-    """Return everybody's date of time 0 in milliseconds, where these are its own."""
+    """Return each individual's date of time 0 in milliseconds, where they differ."""
     return None if y.origins is None else _to_milliseconds(y.origins)
 
 
@@ -237,21 +212,20 @@ _MOST_LISTED = 10  # features or sensors named one by one
 
 
 def find_warnings(
-    model: Any, fleet: Fleet, horizon: float, future: Any = None
+    model: Any, fleet: FleetData, horizon: float, future: Any = None
 ) -> tuple[str, ...]:
-    """Return one sentence for each thing that readers should know."""
+    """Return one sentence for each weakness of the data."""
     axis = TimeAxis.of(fleet.y)
-    found = [
-        *_look_at_events(fleet),
-        *_look_at_times(model, fleet, horizon, axis),
-        *_look_at_features(model, fleet),
-        *_look_at_sensors(model, fleet, horizon, axis),
-        *_look_at_plan(model, future),
-    ]
-    return tuple(found)
+    return (
+        *_check_events(fleet),
+        *_check_follow_up(model, fleet, horizon, axis),
+        *_check_features(model, fleet),
+        *_check_sensors(model, fleet, horizon, axis),
+        *_check_plan(model, future),
+    )
 
 
-def _look_at_events(fleet: Fleet) -> list[str]:
+def _check_events(fleet: FleetData) -> list[str]:
     n_events = int(fleet.y.n_events.sum())
     if n_events >= _FEW_EVENTS:
         return []
@@ -263,7 +237,9 @@ def _look_at_events(fleet: Fleet) -> list[str]:
     ]
 
 
-def _look_at_times(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> list[str]:
+def _check_follow_up(
+    model: Any, fleet: FleetData, horizon: float, axis: TimeAxis
+) -> list[str]:
     y, found = fleet.y, []
     middle = float(np.median(y.follow_up))
     if middle < horizon:
@@ -272,7 +248,6 @@ def _look_at_times(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> 
             f"{axis.length(middle)}, and the forecast reaches {axis.length(horizon)} ahead."
         )
     late = int(np.sum(y.end + horizon > model.horizon_ * (1.0 + 1e-12)))
-    # Everybody whose follow-up ends last is beyond by as much as the forecast is long.
     if late:
         found.append(
             f"The forecasts of {late:,} of {len(y):,} individuals reach beyond the longest "
@@ -282,7 +257,7 @@ def _look_at_times(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> 
     return found
 
 
-def _look_at_features(model: Any, fleet: Fleet) -> list[str]:
+def _check_features(model: Any, fleet: FleetData) -> list[str]:
     found = []
     words = model.encoder_.name_unlearned(fleet.table, fleet.features)
     counts = Counter((place, text) for (_, place), text in words.items())
@@ -295,7 +270,7 @@ def _look_at_features(model: Any, fleet: Fleet) -> list[str]:
         if share > _MANY_MISSING
     ]
     if missing:
-        found.append(f"Features with missing values: {list_names(missing)}.")
+        found.append(f"Features with missing values: {name_some(missing)}.")
     if counts:
         names = model.encoder_.names
         named = [
@@ -304,12 +279,14 @@ def _look_at_features(model: Any, fleet: Fleet) -> list[str]:
         ]
         found.append(
             "Categories that training has not seen, or too rarely to learn from, which "
-            f"count as missing: {list_names(named)}."
+            f"count as missing: {name_some(named)}."
         )
     return found
 
 
-def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -> list[str]:
+def _check_sensors(
+    model: Any, fleet: FleetData, horizon: float, axis: TimeAxis
+) -> list[str]:
     if fleet.given is None:
         return []
     found, strange, unknown = [], [], []
@@ -326,10 +303,10 @@ def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -
     if strange:
         found.append(
             "Sensors outside of what training has seen, where the nearest value seen "
-            f"counts: {list_names(strange)}."
+            f"counts: {name_some(strange)}."
         )
     if unknown:
-        found.append(f"Sensors with unknown values: {list_names(unknown)}.")
+        found.append(f"Sensors with unknown values: {name_some(unknown)}.")
     stale = np.flatnonzero(fleet.given.last_times < fleet.y.end - horizon)
     if stale.size:
         found.append(
@@ -340,17 +317,17 @@ def _look_at_sensors(model: Any, fleet: Fleet, horizon: float, axis: TimeAxis) -
     return found
 
 
-def _look_at_plan(model: Any, future: Any) -> list[str]:
+def _check_plan(model: Any, future: Any) -> list[str]:
     unused = find_unused_plan(model, future)
     if not unused:
         return []
     return [
-        "What these sensors are planned to show changes nothing, as the model does not "
-        f"use them: {list_names(unused)}."
+        "The plans for these sensors change nothing, as the model does not use them: "
+        f"{name_some(unused)}."
     ]
 
 
-def list_names(names: Sequence[str]) -> str:
+def name_some(names: Sequence[str]) -> str:
     """Return names separated by commas, the first ten and how many more."""
     more = len(names) - _MOST_LISTED
     listed = ", ".join(names[:_MOST_LISTED])

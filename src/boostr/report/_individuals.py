@@ -1,4 +1,4 @@
-"""What is known and expected of every individual, and what drives the events of a fleet."""
+"""Forecasts, curves and reasons of individuals, and what drives the events of a fleet."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from boostr.data.clip import clip
 from boostr.data.flat import owners_of
 from boostr.inspection import Explanation
 from boostr.inspection.model import unused_features, unused_sensors
-from boostr.report._fleet import Fleet, thin
+from boostr.report._fleet import FleetData, thin
 
-__all__ = ["Curves", "Drivers", "Reasons", "Risk", "SensorPaths", "Swarm", "read_values"]
+__all__ = ["Drivers", "Reasons", "Risk", "RiskCurves", "SensorPaths"]
 
 N_LEADS = 10  # points of a curve ahead
 N_PAST = 16  # points of what the model expected so far
 _N_REASONS = 8  # of an individual, the largest ones
 _MOST_SENSORS = 6
-_FEWEST_POINTS, _MOST_POINTS = 12, 120  # of a sensor's path
+_FEWEST_POINTS, _MOST_POINTS = 12, 120  # of a sensor's curve
+_MOST_ROWS = 12  # of the figures of reasons and features
+_MOST_DOTS = 300  # individuals of the figure of values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +40,10 @@ class Risk:
     lower: FloatArray
     upper: FloatArray
     next_event: FloatArray  # median time to it
-    frailty: FloatArray
+    own_history: FloatArray  # times as many events as similar individuals
 
     @classmethod
-    def of(cls, fleet: Fleet, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
+    def of(cls, fleet: FleetData, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
         """Look ahead from the present to the end of the window."""
         frailties, ahead = outlook.frailties(stop), outlook.expect(stop)
         counts = outlook.count(ahead, frailties, stop)
@@ -54,7 +56,7 @@ class Risk:
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties),
-            frailty=frailties.mean / outlook.law.level,
+            own_history=frailties.mean / outlook.law.level,
         )
 
     def take(self, rows: PositionArray) -> Risk:
@@ -64,12 +66,12 @@ class Risk:
         )
 
     def order(self) -> PositionArray:
-        """Return who is at risk, the highest expected number first."""
+        """Return the positions of individuals, the highest expected number first."""
         return np.argsort(-self.expected, kind="stable")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curves:
+class RiskCurves:
     """Expected events of individuals up to now, and after it with an interval.
 
     Points of the past are evenly spaced from entry to now, those ahead from now to the end
@@ -91,7 +93,7 @@ class Curves:
         horizon: float,
         level: float,
         rows: PositionArray,
-    ) -> Curves:
+    ) -> RiskCurves:
         """Compute the curves of some individuals, the past without own history."""
         leads = horizon * np.arange(1, N_LEADS + 1) / N_LEADS
         parts = [_look(outlook, lead, level, rows) for lead in leads]
@@ -120,13 +122,13 @@ class Reasons:
     unlearned: dict[int, str]  # words for unlearned categories, by place in index.ravel()
 
     @classmethod
-    def of(cls, explanation: Explanation, fleet: Fleet, rows: PositionArray) -> Reasons:
+    def of(cls, explanation: Explanation, fleet: FleetData, rows: PositionArray) -> Reasons:
         """Choose the reasons of some individuals."""
         amounts = explanation.amounts[rows]
         index = np.argsort(-np.abs(amounts), axis=1, kind="stable")[:, :_N_REASONS]
         chosen = np.take_along_axis(amounts, index, axis=1)
         values = np.full(amounts.shape, np.nan)
-        known = read_values(fleet)
+        known = _read_values(fleet)
         values[:, : known.shape[1]] = known[rows]
         return cls(
             names=explanation.reasons,
@@ -144,7 +146,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorPaths:
-    """What sensors showed, at evenly spaced times from entry to now."""
+    """Values of sensors at evenly spaced times from entry to now."""
 
     names: tuple[str, ...]
     categories: tuple[tuple[str, ...] | None, ...]
@@ -153,7 +155,7 @@ class SensorPaths:
 
     @classmethod
     def of(
-        cls, explanation: Explanation, fleet: Fleet, rows: PositionArray, most: int
+        cls, explanation: Explanation, fleet: FleetData, rows: PositionArray, most: int
     ) -> SensorPaths | None:
         """Read the sensors with the largest effects, about ``most`` numbers at most."""
         if fleet.sensors is None:
@@ -165,7 +167,7 @@ class SensorPaths:
         room = int(most / max(len(chosen) * len(rows), 1))
         shares = np.linspace(0.0, 1.0, min(max(room, _FEWEST_POINTS), _MOST_POINTS))
         entry, now = fleet.y.start[rows, None], fleet.y.end[rows, None]
-        # A sample acts after its time: what is shown at a time is what acts just after.
+        # A sample acts after its time, so the value just after is shown.
         values = part.read(np.nextafter(entry + shares * (now - entry), np.inf))
         return cls(
             names=part.names,
@@ -186,7 +188,7 @@ def _look(
 
 
 def _expect_observed(outlook: Outlook, times: FloatArray) -> FloatArray:
-    """Return the events that the plain model expects while observed, up to a time each."""
+    """Return the events that a model expects while observed, up to one time each."""
     present = outlook.present
     first = np.full(len(present.rows), -np.inf)
     known, among = clip(present.events, first, times[present.rows])
@@ -195,7 +197,7 @@ def _expect_observed(outlook: Outlook, times: FloatArray) -> FloatArray:
     return np.maximum(sum_by_owner(owner, expected, len(present)), 0.0)
 
 
-def read_values(fleet: Fleet) -> FloatArray:
+def _read_values(fleet: FleetData) -> FloatArray:
     """Return features as numbers, and beside them the last value of every sensor."""
     if fleet.sensors is None:
         return fleet.features
@@ -204,14 +206,14 @@ def read_values(fleet: Fleet) -> FloatArray:
 
 
 def _find_unlearned(
-    explanation: Explanation, fleet: Fleet, rows: PositionArray, index: PositionArray
+    explanation: Explanation, fleet: FleetData, rows: PositionArray, index: PositionArray
 ) -> dict[int, str]:
     """Return words for categories that the model has not learned, among chosen reasons."""
     words = dict(explanation.unlearned)
     if fleet.sensors is not None and fleet.given is not None:
         given = fleet.given.select(list(fleet.sensors.names))
         last = given.read(np.nextafter(fleet.y.end, np.inf)[:, None])[:, 0, :]
-        unseen = np.isnan(read_values(fleet)[:, len(explanation.features) :])
+        unseen = np.isnan(_read_values(fleet)[:, len(explanation.features) :])
         for place, known in enumerate(given.categories):
             if known is None:
                 continue
@@ -243,20 +245,6 @@ def _as_text(known: Sequence[Any] | None) -> tuple[str, ...] | None:
     return None if known is None else tuple(str(category) for category in known)
 
 
-_MOST_ROWS = 12
-_MOST_POINTS = 300  # individuals
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Swarm:
-    """What the largest reasons add for some individuals, and the values behind them."""
-
-    names: tuple[str, ...]
-    amounts: FloatArray  # (n, k)
-    ranks: FloatArray  # (n, k) of the values among all, in [0, 1]; NaN where none
-    n_individuals: int  # of whom these are some
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Drivers:
     """How much reasons matter to this fleet, and to the model as it was trained."""
@@ -264,14 +252,15 @@ class Drivers:
     reasons: tuple[str, ...]  # from the largest on
     sizes: FloatArray  # mean absolute amounts
     n_others: int  # reasons that are not listed
-    swarm: Swarm
+    amounts: FloatArray  # (n, k) what the reasons add for some individuals
+    ranks: FloatArray  # (n, k) of the values among all, in [0, 1]; NaN where none
     features: tuple[str, ...]  # from the most important on
     importances: FloatArray  # shares of the gain of all splits
     sensors: dict[str, tuple[float, float]]  # rise of the held-out loss without, and error
     unused: tuple[tuple[str, ...], tuple[str, ...]]  # features and sensors
 
     @classmethod
-    def of(cls, model: Any, explanation: Explanation, fleet: Fleet) -> Drivers:
+    def of(cls, model: Any, explanation: Explanation, fleet: FleetData) -> Drivers:
         """Sum up the reasons of all individuals."""
         sizes = explanation.mean_sizes()
         order = np.argsort(-sizes, kind="stable")
@@ -280,20 +269,16 @@ class Drivers:
         gain = model.feature_importances_
         best = np.argsort(-gain, kind="stable")[:_MOST_ROWS]
         best = best[gain[best] > 0.0]
-        some = thin(len(fleet), _MOST_POINTS)
+        some = thin(len(fleet), _MOST_DOTS)
         ranks = np.empty((len(fleet), len(top)))
         for column, place in enumerate(top):
-            ranks[:, column] = _rank(explanation, fleet, int(place))
+            ranks[:, column] = _rank_values(explanation, fleet, int(place))
         return cls(
             reasons=tuple(explanation.reasons[k] for k in top),
             sizes=sizes[top],
             n_others=len(order) - len(top),
-            swarm=Swarm(
-                tuple(explanation.reasons[k] for k in top),
-                explanation.amounts[some][:, top],
-                ranks[some],
-                len(fleet),
-            ),
+            amounts=explanation.amounts[some][:, top],
+            ranks=ranks[some],
             features=tuple(model.encoder_.names[k] for k in best),
             importances=gain[best],
             sensors=dict(model.sensor_usefulness_ or {}),
@@ -301,14 +286,14 @@ class Drivers:
         )
 
 
-def _rank(explanation: Explanation, fleet: Fleet, place: int) -> FloatArray:
+def _rank_values(explanation: Explanation, fleet: FleetData, place: int) -> FloatArray:
     """Return ranks in [0, 1] of a feature or of a sensor's last value, NaN for others."""
     ranks = np.full(len(fleet), np.nan)
     sensors = () if fleet.sensors is None else fleet.sensors.categories
     known = (*explanation.categories, *sensors)
     if place >= len(known) or known[place] is not None:
         return ranks
-    values = read_values(fleet)[:, place]
+    values = _read_values(fleet)[:, place]
     is_known = ~np.isnan(values)
     if is_known.any():
         inverse = np.unique(values[is_known], return_inverse=True)[1]

@@ -1,45 +1,40 @@
-"""The report on a fleet: one file that needs no other."""
+"""The report on a fleet: one file that needs no other, with compact numbers inside."""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import boostr
 from boostr._optional import require
+from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.inspection.model import find_unused_plan, warn_of_unused
 from boostr.io.files import check_output, write_atomically
-from boostr.report._content import Content, Individuals, collect
-from boostr.report._figures import draw_figures
+from boostr.report._content import Content, TopRisks, collect
+from boostr.report._figures import PlotlyFigure, as_list, draw_figures
 from boostr.report._individuals import SensorPaths
-from boostr.report._past_dates import write_past_dates
-from boostr.report._traces import (
-    Figure,
-    as_integers,
-    as_list,
-    as_steps,
-    as_text,
-    pack,
-    to_json,
-)
 from boostr.report._words import name_id, name_what, write_words
-from boostr.tuning import Backtest
 
-__all__ = ["fleet_report", "render"]
+__all__ = ["fleet_report", "render_report"]
 
 _FEATURE = "A fleet report"
 _RISK = (
     *("so_far", "expected", "probability", "lower", "upper"),
-    *("next_event", "frailty"),
+    *("next_event", "own_history"),
 )
 _CURVES = ("expected", "lower", "upper", "past")
 _REASONS = ("amount", "value", "base", "rest")
 
 
-def render(content: Content, title: str, version: str) -> str:
+def render_report(content: Content, title: str, version: str) -> str:
     """Return the page."""
     jinja2 = require("jinja2", extra="report", feature=_FEATURE)
     plotly = require("plotly.offline", extra="report", feature=_FEATURE)
@@ -51,7 +46,6 @@ def render(content: Content, title: str, version: str) -> str:
         warnings=content.warnings,
         in_sample=content.quality.trained_on is not None,
         drivers=content.drivers,
-        past_dates=content.past_dates and write_past_dates(content.past_dates),
         figures=figures,
         style=markup(_read("fleet.css")),
         script=markup(_read("fleet.js")),
@@ -66,7 +60,9 @@ def _read(name: str) -> str:
     return source.read_text(encoding="utf-8")
 
 
-def _encode(content: Content, figures: dict[str, Figure], title: str) -> dict[str, Any]:
+def _encode(
+    content: Content, figures: dict[str, PlotlyFigure], title: str
+) -> dict[str, Any]:
     """Return everything that the script of the page reads."""
     axis, what = content.axis, name_what(content)
     meta = {
@@ -84,23 +80,23 @@ def _encode(content: Content, figures: dict[str, Figure], title: str) -> dict[st
     return {"meta": meta, "figures": figures, **_encode_individuals(content.individuals)}
 
 
-def _encode_individuals(people: Individuals) -> dict[str, Any]:
+def _encode_individuals(people: TopRisks) -> dict[str, Any]:
     risk, curves, reasons = people.risk, people.curves, people.reasons
     return {
         "ids": as_text(people.ids.tolist()),
         "origins": None if people.origins is None else as_steps(people.origins),
         "risk": {"now": as_steps(risk.now)}
-        | {name: pack(getattr(risk, name)) for name in _RISK},
+        | {name: pack_floats(getattr(risk, name)) for name in _RISK},
         "leads": as_list(curves.leads, 7),
         "curves": {"entry": as_steps(curves.entry)}
-        | {name: pack(getattr(curves, name)) for name in _CURVES},
+        | {name: pack_floats(getattr(curves, name)) for name in _CURVES},
         "events": {
             "offsets": as_integers(people.history.offsets),
             "times": as_steps(people.history.times),
-            "totals": pack(people.history.totals),
+            "totals": pack_floats(people.history.totals),
         },
         "reasons": {"index": as_integers(reasons.index)}
-        | {name: pack(getattr(reasons, name)) for name in _REASONS},
+        | {name: pack_floats(getattr(reasons, name)) for name in _REASONS},
         "reasonNames": as_text(reasons.names),
         "reasonCategories": reasons.categories,
         "nValued": reasons.n_valued,
@@ -115,10 +111,55 @@ def _encode_sensors(sensors: SensorPaths) -> dict[str, Any]:
         "names": as_text(sensors.names),
         "categories": sensors.categories,
         "values": [
-            as_steps(values, "u2") if known is None else pack(values)
+            as_steps(values, "u2") if known is None else pack_floats(values)
             for values, known in zip(sensors.values, sensors.categories, strict=True)
         ],
     }
+
+
+def pack_floats(values: AnyArray) -> dict[str, Any]:
+    """Return numbers with seven digits each, in four bytes; NaN and infinity as such."""
+    return {"t": "f4", "d": _to_base64(np.asarray(values, dtype="<f4"))}
+
+
+def as_integers(values: AnyArray) -> dict[str, Any]:
+    """Return whole numbers from 0 on, in two bytes each if that is enough."""
+    kind = "u2" if np.max(values, initial=0) < 2**16 else "u4"
+    return {"t": kind, "d": _to_base64(np.asarray(values, dtype=f"<{kind}"))}
+
+
+def as_steps(values: FloatArray, kind: str = "u4") -> dict[str, Any]:
+    """Return finite numbers as steps between the lowest and the highest; NaN stays NaN.
+
+    Four bytes ("u4") tell moments of twenty years a second apart, two ("u2") are enough to
+    draw. The highest step stands for NaN.
+    """
+    top = np.iinfo(kind).max - 1
+    is_known = np.isfinite(values)
+    known = values[is_known]
+    low = float(known.min()) if known.size else 0.0
+    width = (float(known.max()) - low) / top if known.size else 0.0
+    steps = np.full(values.shape, top + 1, dtype=f"<{kind}")
+    steps[is_known] = np.rint((known - low) / width) if width > 0.0 else 0
+    return {"t": kind, "d": _to_base64(steps), "low": low, "width": width}
+
+
+def as_text(values: Iterable[Any]) -> list[str]:
+    """Return ids or names as texts, numbers without needless digits."""
+    return [f"{value:.15g}" if isinstance(value, float) else str(value) for value in values]
+
+
+def to_json(value: Any) -> str:
+    """Return JSON that can stand inside a script of a page, whatever the texts in it."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Only texts can hold these: in there, they may be written as numbers.
+    for mark in ("<", ">", "&", "\u2028", "\u2029"):
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def _to_base64(values: AnyArray) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
 
 
 def fleet_report(  # noqa: PLR0913 - all but the first four are by name
@@ -133,9 +174,9 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     level: float = 0.9,
     title: str = "Fleet report",
     max_individuals: int = 10_000,
-    backtest: Backtest | None = None,
+    backtest: Any = None,
 ) -> Path:
-    """Write a page on a fleet: who is at risk, why, and how good the model is.
+    """Write a page on a fleet: the risk of individuals, why, and how good the model is.
 
     One HTML file that opens in any browser without a network. Its plots are interactive;
     its table can be searched and sorted, and a click on a row shows the individual's curve,
@@ -212,7 +253,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         max_individuals=max_individuals,
         backtest=backtest,
     )
-    page = render(content, title, boostr.__version__)
+    page = render_report(content, title, boostr.own_version())
     # Names may hold halves of characters, which no encoding has: a question mark each.
     write_atomically(target, page.encode("utf-8", errors="replace"))
     return target

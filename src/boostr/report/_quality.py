@@ -1,4 +1,4 @@
-"""How good a model is, on individuals as it had not seen them."""
+"""How good a model is, measured on individuals that it was not trained on if possible."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from boostr.metrics import (
     calibration_table,
     capture_curve,
 )
-from boostr.report._fleet import Fleet, TimeAxis
+from boostr.report._fleet import FleetData, TimeAxis
 
-__all__ = ["Backtest", "Check", "Quality", "Source", "is_training_data", "list_checks"]
+__all__ = ["Check", "LookBack", "Quality", "Source", "is_training_data", "list_checks"]
 
-# Out-of-fold predictions of the training individuals; those of individuals that were
-# trained on, or were not; or of such of whom a model from an early file cannot tell.
+# Out-of-fold predictions of the training individuals; predictions of individuals that were
+# trained on, or were not; or unknown, for a model from an early file.
 Source = Literal["out_of_fold", "in_sample", "new", "unknown"]
 
 _GROUP = 20  # individuals that make a group, at least
@@ -67,7 +67,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Backtest:
+class LookBack:
     """Forecasts with own history, as they would have been some time before the end."""
 
     window: float
@@ -86,12 +86,12 @@ class Quality:
     source: Source
     n: int
     whole: Check | None
-    backtest: Backtest | None
+    look_back: LookBack | None
     runs: tuple[dict[str, Any], ...]  # of the validation
     trained_on: str | None  # a sentence on individuals that were trained on
 
     @classmethod
-    def of(cls, model: Any, fleet: Fleet, horizon: float, level: float) -> Quality:
+    def of(cls, model: Any, fleet: FleetData, horizon: float, level: float) -> Quality:
         """Measure by out-of-fold predictions if the individuals are those of training."""
         theta, rows = None, np.arange(len(fleet))
         source: Source = "unknown" if model.fingerprint_ is None else "new"
@@ -115,15 +115,15 @@ class Quality:
 def list_checks(quality: Quality, axis: TimeAxis) -> list[tuple[str, Check | None]]:
     """Return the comparisons that there are, with what tells them apart."""
     checks: list[tuple[str, Check | None]] = []
-    if quality.backtest is not None:
-        window = axis.length(quality.backtest.window)
-        checks.append((f"last {window}, with own history", quality.backtest.check))
+    if quality.look_back is not None:
+        window = axis.length(quality.look_back.window)
+        checks.append((f"last {window}, with own history", quality.look_back.check))
     if quality.whole is not None:
         checks.append(("all follow-up, without own history", quality.whole))
     return checks
 
 
-def is_training_data(model: Any, fleet: Fleet) -> bool:
+def is_training_data(model: Any, fleet: FleetData) -> bool:
     """Tell whether individuals are those of training, in the same order.
 
     Training has kept how forecasts at half of their follow-up did, by models that had not
@@ -148,7 +148,7 @@ def is_training_data(model: Any, fleet: Fleet) -> bool:
 
 
 def _check_whole(
-    model: Any, fleet: Fleet, theta: FloatArray | None, rows: PositionArray
+    model: Any, fleet: FleetData, theta: FloatArray | None, rows: PositionArray
 ) -> Check | None:
     """Compare predictions from features and sensors with all that was observed."""
     y = fleet.y[rows]
@@ -160,19 +160,19 @@ def _check_whole(
     owner = owners_of(y.window_offsets)
     expected = curves.expect(owner, y.window_start, y.window_stop)
     expected = sum_by_owner(owner, expected, len(y))
-    # For a common time: who was observed for longer is not at a higher risk.
+    # At a common time: a longer follow-up is no higher risk.
     score = curves.read(np.arange(len(y)), np.full(len(y), model.horizon_))
     return Check.of(y, expected, score)
 
 
 def _look_back(
     model: Any,
-    fleet: Fleet,
+    fleet: FleetData,
     theta: FloatArray | None,
     rows: PositionArray,
     horizon: float,
     level: float,
-) -> Backtest | None:
+) -> LookBack | None:
     """Forecast the last part of the follow-up from what was known before it."""
     length = fleet.y.end - fleet.y.start
     window = min(horizon, 0.5 * float(np.median(length[rows])))
@@ -194,7 +194,7 @@ def _look_back(
     is_covered = (lower <= observed) & (observed <= upper)
     place = np.full(len(fleet), -1)
     place[among] = np.arange(len(among))
-    return Backtest(
+    return LookBack(
         window=window,
         n=len(rows),
         expected=float(expected[rows].sum()),

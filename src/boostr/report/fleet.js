@@ -136,12 +136,12 @@
       csv: [[`Next event${inUnit}`, (i) => figure(risk.next_event[i])],
             ...(hasDates ? [["Next event by", (i) => atNext(i).replace("–", "")]] : [])],
       compare: (a, b) => (waitOf(a) === waitOf(b) ? 0 : waitOf(a) - waitOf(b)) },
-    { name: "frailty", title: "Own history", number: true, minor: true,
-      tip: "So many times the events of individuals with the same features are expected of it,"
-        + " because of what it did so far.",
-      text: (i) => `× ${risk.frailty[i].toFixed(2)}`,
-      csv: [["Own history, factor", (i) => figure(risk.frailty[i])]],
-      compare: byNumber(risk.frailty) },
+    { name: "own_history", title: "Own history", number: true, minor: true,
+      tip: "How many times as many events as similar individuals it is expected to have,"
+        + " because of its events so far.",
+      text: (i) => `${risk.own_history[i].toFixed(2)} times`,
+      csv: [["Own history, factor", (i) => figure(risk.own_history[i])]],
+      compare: byNumber(risk.own_history) },
     { name: "reason", title: "Main reason",
       tip: "What moves its expected number most, away from that of the average individual.",
       text: (i) => cut(mainReason(i), 22), csv: [["Main reason", mainReason]],
@@ -244,7 +244,7 @@
     byId("where").textContent = shown.length
       ? `${(first + 1).toLocaleString("en")}–${(first + shown.length).toLocaleString("en")}`
         + ` of ${state.rows.length.toLocaleString("en")}`
-      : "nobody found";
+      : "none found";
     byId("previous").disabled = state.page === 0;
     byId("next").disabled = state.page === nPages - 1;
   }
@@ -427,7 +427,8 @@
         ? `, the next one within ${number(risk.next_event[i])}${unit}`
           + `${hasDates ? ` (by ${unbroken(atNext(i))})` : ""} with a probability of one half` : "")
       + `; ${countOf(risk.so_far[i])} up to now, ${unbroken(moment(i, risk.now[i]))}`
-      + `${hasDates ? "" : unit}.`;
+      + `${hasDates ? "" : unit}. Own history: ${risk.own_history[i].toFixed(1)} times as many`
+      + " events as similar individuals.";
     drawCurve(i);
     drawReasons(i);
     drawSensors(i);

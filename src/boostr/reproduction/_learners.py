@@ -97,7 +97,7 @@ def absent_baselines(kind: Kind, scale: Scale) -> dict[str, str]:
         for name, (_, package) in _OPTIONAL.items()
         if find_spec(package) is None
     }
-    if kind in _LARGE and not scale.has_slow_rivals:
+    if kind in _LARGE and not scale.has_slow_baselines:
         reasons |= dict.fromkeys(_SLOW - reasons.keys(), "too slow for a quick run")
     return reasons
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,24 +14,26 @@ import boostr
 from boostr._optional import find_version, require
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_output, write_atomically
-from boostr.reproduction._page import Chapter, render
-from boostr.reproduction._progress import open_bar
-from boostr.reproduction._scales import FULL, QUICK
-from boostr.reproduction._work import Scale, Work
+from boostr.reproduction._extrapolation import build_extrapolation
+from boostr.reproduction._kelly import build_kelly
+from boostr.reproduction._maps import build_c, build_d
+from boostr.reproduction._page import Chapter, render_page
+from boostr.reproduction._quadrants import build_a, build_b
+from boostr.reproduction._wells import build_wells
+from boostr.reproduction._work import FULL, QUICK, Scale, Work
 
 __all__ = ["PARTS", "reproduce"]
 
-# Where a chapter is built: module and function.
-_BUILDERS = {
-    "A": ("_quadrants", "build_a"),
-    "B": ("_quadrants", "build_b"),
-    "C": ("_maps", "build_c"),
-    "D": ("_maps", "build_d"),
-    "kelly": ("_kelly", "build"),
-    "wells": ("_wells", "build"),
-    "extrapolation": ("_extrapolation", "build"),
+_CHAPTERS: dict[str, Callable[[Work], Chapter]] = {
+    "A": build_a,
+    "B": build_b,
+    "C": build_c,
+    "D": build_d,
+    "kelly": build_kelly,
+    "wells": build_wells,
+    "extrapolation": build_extrapolation,
 }
-PARTS = tuple(_BUILDERS)
+PARTS = tuple(_CHAPTERS)
 
 _PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "lifelines")
 
@@ -44,7 +45,7 @@ def reproduce(
     full: bool = False,
     progress: bool = True,
 ) -> Path:
-    """Make a page with the figures of the paper, ours, and those of the rivals.
+    """Make a page with the figures of the paper, ours, and those of the baselines.
 
     The page is one file with all pictures inside. Results are kept beside it: a run that
     was stopped goes on where it was when it is started again with the same arguments.
@@ -72,12 +73,12 @@ def reproduce(
     InvalidParameterError
         If there is no such part.
     MissingDependencyError
-        If matplotlib, jinja2 or, with `progress`, rich is not installed.
+        If matplotlib, jinja2 or tqdm is not installed.
 
     See Also
     --------
     boostr.simulate : The data sets alone.
-    boostr.baselines : The rivals alone.
+    boostr.baselines : The baselines alone.
 
     Examples
     --------
@@ -89,16 +90,16 @@ def reproduce(
     chosen = _check_parts(parts)
     folder = Path(out)
     scale = FULL if full else QUICK
-    # Asked for at the beginning, so that nobody waits in vain.
+    # Checked first, so that a missing package does not end a long run.
     require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
     require("jinja2", extra="report", feature="boostr reproduce")
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
     check_output(page, "The page")
-    with open_bar(is_shown=progress) as bar:
-        work = Work(folder / "results", scale, bar, numba.get_num_threads())
-        chapters = [_build(part, work) for part in chosen]
-    write_atomically(page, render(chapters, _list_facts(scale)).encode())
+    n_processes = numba.get_num_threads()
+    work = Work(folder / "results", scale, progress=progress, n_processes=n_processes)
+    chapters = [_CHAPTERS[part](work) for part in chosen]
+    write_atomically(page, render_page(chapters, _list_facts(scale)).encode())
     return page
 
 
@@ -114,14 +115,6 @@ def _check_parts(parts: Sequence[str] | str) -> tuple[str, ...]:
         )
     wanted = {part.casefold() for part in asked}
     return tuple(part for part in PARTS if wanted & {"all", part.casefold()})
-
-
-def _build(part: str, work: Work) -> Chapter:
-    """Build a chapter; its module is imported late, as it needs figures and baselines."""
-    module, function = _BUILDERS[part]
-    build = getattr(importlib.import_module(f"boostr.reproduction.{module}"), function)
-    chapter: Chapter = build(work)
-    return chapter
 
 
 def _list_facts(scale: Scale) -> list[tuple[str, str]]:

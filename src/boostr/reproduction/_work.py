@@ -1,24 +1,23 @@
-"""Jobs whose results are kept on disk, so that a run can be resumed."""
+"""Amount of computation, and jobs whose results joblib keeps on disk."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+import joblib
+import numpy as np
 
 import boostr
 from boostr._optional import require
-from boostr.io.files import check_output
+from boostr._typing import FloatArray
 
-__all__ = ["Bar", "Job", "Result", "Scale", "Work"]
+__all__ = ["FULL", "QUICK", "Result", "Results", "Scale", "Work", "rank", "stack"]
 
-Job = dict[str, Any]  # what JSON can hold
 Result = dict[str, Any]
+Results = Mapping[Any, Sequence[Result]]  # by case, one result per repetition
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Scale:
     """Amount of computation."""
 
     name: str
-    n_splits: int  # splits of A and B into 150 and 50
+    n_splits: int  # splits of A into 150 and 50
     n_forest_trees: int
     n_design: int  # settings of the search
     n_repetitions: int  # of simulations in which learners are compared
@@ -34,114 +33,100 @@ class Scale:
     n_wells: int
     n_maps: int  # individuals of C and D
     n_sensors: int = 3  # of the wells; more cost more than anything else
-    has_slow_rivals: bool = True  # those that take most of a minute for a fit
+    has_slow_baselines: bool = True  # those that take most of a minute for a fit
 
 
-class Bar(Protocol):
-    """A progress bar."""
-
-    def begin(self, label: str, n_jobs: int, n_done: int) -> None:
-        """Start a stage, part of which may be done already."""
-        ...
-
-    def advance(self) -> None:
-        """Count a job of the stage."""
-        ...
+QUICK = Scale(
+    name="quick",
+    n_splits=3,
+    n_forest_trees=50,
+    n_design=10,
+    n_repetitions=2,
+    n_subjects=1000,
+    n_wells=400,
+    n_maps=1000,
+    n_sensors=2,
+    has_slow_baselines=False,
+)
+FULL = Scale(
+    name="full",
+    n_splits=500,
+    n_forest_trees=500,
+    n_design=15,
+    n_repetitions=20,
+    n_subjects=1000,
+    n_wells=2000,
+    n_maps=1000,
+)
 
 
 class Work:
-    """Runs jobs, keeps their results in a folder, and skips those that are done.
+    """Runs jobs and keeps their results in a folder, so that a run can be resumed."""
 
-    Each stage has one file of JSON lines, named by a fingerprint of version, scale and
-    settings, so other settings never mix. Only complete lines count.
-    """
-
-    def __init__(self, folder: Path, scale: Scale, bar: Bar, n_processes: int = 1) -> None:
+    def __init__(
+        self, folder: Path, scale: Scale, *, progress: bool = False, n_processes: int = 1
+    ) -> None:
         self.scale = scale
-        self._folder = folder
-        self._bar = bar
+        self._memory = joblib.Memory(folder / boostr.__version__, verbose=0)
+        self._tqdm = require("tqdm", extra="progress", feature="A progress bar").tqdm
+        self._is_silent = not progress
         self._n_processes = n_processes
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the scale, all that jobs in other processes need."""
-        return {"scale": self.scale}
 
     def run(
         self,
         stage: str,
-        jobs: Sequence[Job],
-        compute: Callable[[Job], Result],
+        compute: Callable[..., Result],
+        cases: Sequence[Any],
+        n_repetitions: int = 1,
         *,
-        settings: Job | None = None,
-        keeps: bool = False,
-    ) -> list[Result]:
-        """Return the result of every job, in order; jobs and results are JSON values.
+        ready: Mapping[str, Any] | None = None,
+        **shared: Any,
+    ) -> dict[Any, list[Result]]:
+        """Return ``compute(case, repetition, scale, **shared)`` for all, by case.
 
-        ``settings`` are all else that results depend on. ``keeps``: ``compute`` also
-        keeps something in memory, so it runs in this process.
+        A result is read from disk if all arguments and the source of ``compute`` are the
+        same. ``ready`` is handed on, too, but does not change results; jobs then run in
+        this process.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._path(stage, settings or {})
-        check_output(path, appends=True)
-        known = _read(path)
-        keys = [json.dumps(job, sort_keys=True) for job in jobs]
-        missing = [place for place, key in enumerate(keys) if key not in known]
-        self._bar.begin(stage, len(jobs), len(jobs) - len(missing))
-        n_processes = 1 if keeps else min(self._n_processes, len(missing))
-        asked = [jobs[place] for place in missing]
-        for place, result in _compute_all(compute, asked, n_processes):
-            key = keys[missing[place]]
-            known[key] = result
-            _append(path, key, result)
-            self._bar.advance()
-        return [known[key] for key in keys]
-
-    def _path(self, stage: str, settings: Job) -> Path:
-        parts = [boostr.__version__, asdict(self.scale), settings]
-        content = json.dumps(parts, sort_keys=True).encode()
-        name = "".join(sign if sign.isalnum() else "-" for sign in stage)
-        return self._folder / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.jsonl"
-
-
-def _compute_all(
-    compute: Callable[[Job], Result], jobs: Sequence[Job], n_processes: int
-) -> Iterator[tuple[int, Result]]:
-    """Yield position and result of every job, in order of completion."""
-
-    def compute_one(place: int) -> tuple[int, Result]:
-        return place, compute(jobs[place])
-
-    if n_processes < 2:
-        yield from map(compute_one, range(len(jobs)))
-        return
-    joblib = require("joblib", extra="report", feature="boostr reproduce")
-    with joblib.parallel_config("loky", n_jobs=n_processes, inner_max_num_threads=1):
-        pool = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        yield from pool(joblib.delayed(compute_one)(place) for place in range(len(jobs)))
+        shared |= {"scale": self.scale}
+        extra = {} if ready is None else {"ready": ready}
+        known = self._memory.cache(compute, ignore=list(extra))
+        jobs = [
+            {"case": case, "repetition": repetition, **shared, **extra}
+            for repetition in range(n_repetitions)
+            for case in cases
+        ]
+        missing = [job for job in jobs if not known.check_call_in_cache(**job)]
+        n_processes = 1 if extra else max(1, min(self._n_processes, len(missing)))
+        with (
+            joblib.parallel_config("loky", n_jobs=n_processes, inner_max_num_threads=1)
+            if n_processes > 1
+            else joblib.parallel_config("sequential"),
+            self._tqdm(
+                desc=stage,
+                total=len(jobs),
+                initial=len(jobs) - len(missing),
+                disable=self._is_silent,
+            ) as bar,
+        ):
+            pool = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+            for _ in pool(joblib.delayed(known)(**job) for job in missing):
+                bar.update()
+        found: dict[Any, list[Result]] = {case: [] for case in cases}
+        for job in jobs:
+            found[job["case"]].append(known(**job))
+        return found
 
 
-def _read(path: Path) -> dict[str, Result]:
-    """Return the results in complete, undamaged lines.
-
-    The rest of a crash is cut off, so that the next line begins anew.
-    """
-    if not path.exists():
-        return {}
-    content = path.read_bytes()
-    complete = content[: content.rfind(b"\n") + 1]
-    if len(complete) < len(content):
-        os.truncate(path, len(complete))
-    known: dict[str, Result] = {}
-    for line in complete.split(b"\n"):
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            entry = json.loads(line)
-            known[entry["job"]] = entry["result"]
-    return known
+def stack(results: Results, name: str) -> dict[Any, FloatArray]:
+    """Return one number of the results as an array over repetitions, by case."""
+    return {
+        case: np.array([run[name] for run in runs])
+        for case, runs in results.items()
+        if name in runs[0]
+    }
 
 
-def _append(path: Path, key: str, result: Result) -> None:
-    line = json.dumps({"job": key, "result": result}) + "\n"
-    with path.open("ab") as file:
-        file.write(line.encode())
-        file.flush()
-        os.fsync(file.fileno())
+def rank(values: Mapping[str, FloatArray]) -> list[str]:
+    """Return the names from the lowest mean to the highest."""
+    return sorted(values, key=lambda name: float(values[name].mean()))

@@ -3,11 +3,11 @@ import pytest
 from tests.report.scenes import HOSTILE, fitted, fitted_plain, pumps
 
 from boostr import RecurrentEvents
-from boostr.report._fleet import Fleet, find_warnings
+from boostr.report._fleet import FleetData, find_warnings
 
 
 def warnings_of(model, X, y, Z=None, horizon=20.0):
-    return " ".join(find_warnings(model, Fleet.read(model, X, y, Z), horizon))
+    return " ".join(find_warnings(model, FleetData.read(model, X, y, Z), horizon))
 
 
 def test_few_events_and_short_follow_up():
