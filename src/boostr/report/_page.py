@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-import boostr
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.inspection.model import find_unused_plan, warn_of_unused
 from boostr.io.files import check_output, write_atomically
+from boostr.io.model import own_version
 from boostr.report._content import Content, TopRisks, collect
 from boostr.report._figures import PlotlyFigure, as_list, draw_figures
 from boostr.report._individuals import SensorPaths
@@ -253,7 +253,7 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
         max_individuals=max_individuals,
         backtest=backtest,
     )
-    page = render_report(content, title, boostr.own_version())
+    page = render_report(content, title, own_version())
     # Names may hold halves of characters, which no encoding has: a question mark each.
     write_atomically(target, page.encode("utf-8", errors="replace"))
     return target
