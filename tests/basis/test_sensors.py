@@ -18,7 +18,7 @@ from boostr.basis import (
     SplineBasis,
     StepBasis,
 )
-from boostr.basis.sensors import draw_exposure
+from boostr.basis.sensors import draw_sensor_sample
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidParameterError
 
@@ -565,27 +565,27 @@ def test_the_unit_of_a_sensor_does_not_matter(fleet):
 
 @clocks
 def test_the_exposure_of_pieces_is_their_time_in_windows(fleet, clock):
-    exposure = draw_exposure(fleet.clocked(clock))
+    sample = draw_sensor_sample(fleet.clocked(clock))
     for sensor in range(4):
         values, lengths = exposures(fleet.clocked(clock), sensor)
-        known = ~np.isnan(exposure.values[sensor])
-        assert_allclose(exposure.values[sensor][known], values)
-        assert_allclose(exposure.weights[known], lengths)
+        known = ~np.isnan(sample.values[sensor])
+        assert_allclose(sample.values[sensor][known], values)
+        assert_allclose(sample.weights[known], lengths)
 
 
 def test_the_exposure_counts_by_the_individual_s_weight(rng, fleet):
     weights = rng.uniform(0.5, 2.0, len(fleet))
-    plain = draw_exposure(fleet.clocked())
-    weighted = draw_exposure(fleet.clocked(), weights)
-    parts = [draw_exposure(fleet.take([row]).clocked()) for row in range(len(fleet))]
+    plain = draw_sensor_sample(fleet.clocked())
+    weighted = draw_sensor_sample(fleet.clocked(), weights)
+    parts = [draw_sensor_sample(fleet.take([row]).clocked()) for row in range(len(fleet))]
     owner = np.repeat(np.arange(len(fleet)), [len(part.weights) for part in parts])
     assert_allclose(weighted.weights, plain.weights * weights[owner])
 
 
 def test_a_sample_of_pieces_keeps_the_ranges_of_all(monkeypatch, fleet):
-    plain = draw_exposure(fleet.clocked())
+    plain = draw_sensor_sample(fleet.clocked())
     monkeypatch.setattr("boostr.basis.sensors._SAMPLE_SIZE", 5)
-    sampled = draw_exposure(fleet.clocked())
+    sampled = draw_sensor_sample(fleet.clocked())
     assert len(sampled.weights) < len(plain.weights)
     assert np.array_equal(sampled.lows, plain.lows, equal_nan=True)
     assert np.array_equal(sampled.highs, plain.highs, equal_nan=True)

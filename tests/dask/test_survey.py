@@ -12,8 +12,7 @@ from boostr._training.statistics import compute_statistics, plan_statistics
 from boostr.dask._partition import bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._shards import Recipe, build_training_set
-from boostr.dask._survey import find_bins as find_summarized_bins
-from boostr.dask._survey import survey
+from boostr.dask._survey import find_summarized_bins, survey
 from boostr.data import Trajectories
 
 SETTINGS = make_settings()

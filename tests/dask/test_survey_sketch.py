@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 from boostr._engine.binning import BinMapper
 from boostr.dask._cluster import FAN_IN
-from boostr.dask._survey import Summary, find_bins, merge_features, summarize_features
+from boostr.dask._survey import (
+    Summary,
+    find_summarized_bins,
+    merge_features,
+    summarize_features,
+)
 
 VALUES = st.lists(
     st.one_of(st.floats(-1e6, 1e6), st.integers(-5, 5).map(float), st.just(np.nan)),
@@ -102,7 +107,7 @@ def test_features_are_summarized_each_for_itself(rng):
         summarize_features(part, is_categorical) for part in np.array_split(features, 5)
     ]
     n_categories = np.array([0, 4, 0], dtype=np.int32)
-    mapper = find_bins(merge_features(parts), 16, is_categorical, n_categories)
+    mapper = find_summarized_bins(merge_features(parts), 16, is_categorical, n_categories)
     local = BinMapper.from_quantiles(features, 16, is_categorical, n_categories)
     np.testing.assert_array_equal(mapper.thresholds, local.thresholds)
     np.testing.assert_array_equal(mapper.offsets, local.offsets)

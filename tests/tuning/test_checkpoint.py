@@ -10,7 +10,7 @@ from boostr import BoostR, BoostRSearch, simulate
 from boostr.exceptions import InvalidParameterError
 from boostr.metrics import scorer
 from boostr.tuning import _search as search_module
-from boostr.tuning._checkpoint import digest
+from boostr.tuning._checkpoint import hash_parts
 
 BASE = BoostR(n_estimators=4, validation=None, learning_rate=0.3, n_origins=0)
 SPACE = {"gamma2": (0.1, 9.0, "log"), "learning_rate": (0.1, 0.5)}
@@ -134,9 +134,9 @@ def test_a_checkpoint_needs_a_seed(fleet, search):
 
 def test_digests_do_not_depend_on_where_things_lie():
     early, late, again = (
-        digest(scorer("recurrent_concordance", horizon=end)) for end in (8.0, 9.0, 9.0)
+        hash_parts(scorer("recurrent_concordance", horizon=end)) for end in (8.0, 9.0, 9.0)
     )
     assert late == again != early
-    assert digest({"a": 1, "b": [None]}) == digest({"b": [None], "a": 1})
+    assert hash_parts({"a": 1, "b": [None]}) == hash_parts({"b": [None], "a": 1})
     names = [np.array(["a", None], dtype=object) for _ in range(2)]
-    assert digest(names[0]) == digest(names[1])
+    assert hash_parts(names[0]) == hash_parts(names[1])

@@ -32,7 +32,7 @@ from boostr.data.features import check_rows
 from boostr.data.times import find_origins, name_origin
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-__all__ = ["Outlook", "Present", "look_ahead"]
+__all__ = ["Outlook", "Present", "make_outlook"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,7 +278,7 @@ class Outlook:
             stop[short] = np.minimum(longer, last[short])
 
 
-def look_ahead(
+def make_outlook(
     model: Fitted,
     present: Present,
     stop: FloatArray,

@@ -11,7 +11,7 @@ from boostr._checks.numbers import first_few, warn_user
 from boostr._engine.statistics import put_on_clock
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.basis import CalendarClock
-from boostr.basis.sensors import draw_exposure
+from boostr.basis.sensors import draw_sensor_sample
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import Fingerprint
@@ -272,8 +272,8 @@ class DataSummary:
         """
         ranges = None
         if sensors is not None and wants_ranges:
-            exposure = draw_exposure(put_on_clock(events, CalendarClock(), sensors))
-            ranges = exposure.lows, exposure.highs
+            sample = draw_sensor_sample(put_on_clock(events, CalendarClock(), sensors))
+            ranges = sample.lows, sample.highs
         return cls(
             len(events),
             len(events.times),

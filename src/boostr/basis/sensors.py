@@ -33,13 +33,19 @@ from boostr.basis.base import (
 )
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["Exposure", "FittedSensorBasis", "Sensor", "SensorBasis", "draw_exposure"]
+__all__ = [
+    "FittedSensorBasis",
+    "Sensor",
+    "SensorBasis",
+    "SensorSample",
+    "draw_sensor_sample",
+]
 
 _SAMPLE_SIZE = 500_000  # pieces that quantiles and means are read from
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exposure:
+class SensorSample:
     """A sample of pieces with the time observed in them, and the ranges of all pieces."""
 
     values: FloatArray  # (n_sensors, n_drawn)
@@ -57,7 +63,9 @@ class Exposure:
         return np.asarray(values[order][np.minimum(places, len(values) - 1)])
 
 
-def draw_exposure(events: ClockedEvents, weights: FloatArray | None = None) -> Exposure:
+def draw_sensor_sample(
+    events: ClockedEvents, weights: FloatArray | None = None
+) -> SensorSample:
     """Measure how long every piece was observed, and draw a sample of such pieces."""
     paths = require_paths(events)
     exposure = np.empty(len(paths.begins))
@@ -76,7 +84,7 @@ def draw_exposure(events: ClockedEvents, weights: FloatArray | None = None) -> E
     if weights is not None:
         owner = np.searchsorted(paths.offsets, drawn, side="right") - 1
         measured = measured * weights[owner]
-    return Exposure(paths.values[:, drawn], measured, lows, highs)
+    return SensorSample(paths.values[:, drawn], measured, lows, highs)
 
 
 def _find_ranges(
@@ -345,7 +353,7 @@ class SensorBasis:
         paths = require_paths(events)
         self._check_names(paths)
         baseline = None if self.baseline is None else self.baseline.place(events, loss)
-        sample = draw_exposure(events, weights)
+        sample = draw_sensor_sample(events, weights)
         if ranges is not None:
             sample = replace(sample, lows=ranges[0], highs=ranges[1])
         sensors = tuple(
@@ -369,7 +377,7 @@ class SensorBasis:
                 f"Hint: the sensors are {first_few(paths.names)}."
             )
 
-    def _fit_sensor(self, paths: ClockedPaths, sensor: int, sample: Exposure) -> Sensor:
+    def _fit_sensor(self, paths: ClockedPaths, sensor: int, sample: SensorSample) -> Sensor:
         categories = paths.categories[sensor]
         known = ~np.isnan(sample.values[sensor])
         values, weights = sample.values[sensor][known], sample.weights[known]
@@ -401,7 +409,7 @@ class SensorBasis:
             paths.names[sensor], knots, order, transform, mean, shares, categories
         )
 
-    def _place_knots(self, name: str, sample: Exposure, sensor: int) -> FloatArray:
+    def _place_knots(self, name: str, sample: SensorSample, sensor: int) -> FloatArray:
         low, high = sample.lows[sensor], sample.highs[sensor]
         if not low < high:  # constant, or never known
             return np.empty(0)

@@ -30,8 +30,7 @@ from boostr.dask._partition import Together, bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._predict import LazyPredictor
 from boostr.dask._shards import Recipe, build_training_set
-from boostr.dask._survey import Survey, survey
-from boostr.dask._survey import find_bins as find_summarized_bins
+from boostr.dask._survey import Survey, find_summarized_bins, survey
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint

@@ -36,15 +36,15 @@ __all__ = [
     "AskCounts",
     "AskCurves",
     "AskForecasts",
-    "Individuals",
     "LazyPredictor",
+    "PartOfFleet",
     "Question",
 ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Individuals:
-    """Individuals of one piece, in the form that `BoostR` takes."""
+class PartOfFleet:
+    """PartOfFleet of one piece, in the form that `BoostR` takes."""
 
     table: Any  # all columns of X but the id
     features: Any
@@ -59,7 +59,7 @@ class Individuals:
 
 
 # What is asked about individuals, and comes back as a table in their order.
-Question = Callable[[BoostR, Individuals], Any]
+Question = Callable[[BoostR, PartOfFleet], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,7 @@ class AskCurves:
     times: FloatArray
     options: Mapping[str, Any]
 
-    def __call__(self, model: BoostR, some: Individuals) -> Any:
+    def __call__(self, model: BoostR, some: PartOfFleet) -> Any:
         values = model.predict_cumulative(
             some.features, self.times, some.sensors, **some.add_exposure(self.options)
         )
@@ -83,7 +83,7 @@ class AskCounts:
     limits: Sequence[float | str]
     options: Mapping[str, Any]
 
-    def __call__(self, model: BoostR, some: Individuals) -> Any:
+    def __call__(self, model: BoostR, some: PartOfFleet) -> Any:
         start, stop = (
             some.table[limit].to_numpy(dtype=np.float64)
             if isinstance(limit, str)
@@ -103,7 +103,7 @@ class AskForecasts:
     horizon: float | None
     options: Mapping[str, Any]
 
-    def __call__(self, model: BoostR, some: Individuals) -> Any:
+    def __call__(self, model: BoostR, some: PartOfFleet) -> Any:
         found = model.forecast(
             some.features,
             some.histories,
@@ -403,6 +403,6 @@ def _answer(given: _Question, names: Sequence[str], frames: Sequence[Any]) -> An
     columns = [name for name in table.columns if name not in {FILE, roles.exposure}]
     features = table[_name_features(given.model, columns)]
     with use_worker_threads():
-        some = Individuals(table, features, histories, paths, exposure)
+        some = PartOfFleet(table, features, histories, paths, exposure)
         found = given.question(given.model, some)
     return found.astype(given.meta.dtypes).set_index(index)

@@ -36,7 +36,7 @@ __all__ = [
     "Summary",
     "Survey",
     "count_heads",
-    "find_bins",
+    "find_summarized_bins",
     "merge_features",
     "summarize_features",
     "survey",
@@ -130,7 +130,7 @@ def merge_features(
     return merged
 
 
-def find_bins(
+def find_summarized_bins(
     summaries: Sequence[Summary | None],
     max_bins: int,
     is_categorical: BoolArray,

@@ -22,7 +22,7 @@ from boostr._forecasting.arguments import (
     read_lengths,
     refuse_function,
 )
-from boostr._forecasting.outlook import Outlook, Present, look_ahead
+from boostr._forecasting.outlook import Outlook, Present, make_outlook
 from boostr._forecasting.results import (
     CurveBand,
     ForecastCalibration,
@@ -622,7 +622,7 @@ class ForecastMethods(FittedEstimator):
         if present.exposure is not None and not self.has_exposure_:
             refuse_new_exposure()
         present = replace(present, table=self._check_table(present.table))
-        return look_ahead(
+        return make_outlook(
             self._read_fitted(), present, stop, own_history=own_history, theta=theta
         )
 

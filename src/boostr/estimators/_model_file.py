@@ -18,7 +18,7 @@ from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr.basis import FittedSensorBasis
 from boostr.data.events.fingerprint import Fingerprint
-from boostr.io.classes import CLOCK, check_reach
+from boostr.io.classes import CLOCK, check_clock_reach
 from boostr.io.model import register_model
 from boostr.io.rules import (
     CATEGORY,
@@ -282,7 +282,7 @@ def _check_forecasts(model: Any) -> None:
     if law is not None and law.paced is not None:
         clocks.append(law.paced.clock)
     for clock in clocks:
-        check_reach(clock, model.horizon_)
+        check_clock_reach(clock, model.horizon_)
 
 
 def _check_sensors(model: Any) -> None:

@@ -38,7 +38,7 @@ from boostr.io.rules import (
 )
 from boostr.io.values import register
 
-__all__ = ["BASIS", "CLOCK", "check_reach"]
+__all__ = ["BASIS", "CLOCK", "check_clock_reach"]
 
 _MANY = 2**31 - 1
 _MAX_ORDER = 64
@@ -88,7 +88,7 @@ def _check_clock(clock: OperationalClock) -> None:
     require(np.all(is_right), "The counts of a clock must rise")
 
 
-def check_reach(clock: Clock, horizon: float) -> None:
+def check_clock_reach(clock: Clock, horizon: float) -> None:
     """Refuse clocks that stop or overflow where curves are evaluated.
 
     Linear interpolation stands in for the clock's smooth curve, which has the same

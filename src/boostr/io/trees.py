@@ -13,7 +13,7 @@ from boostr._engine.ensemble import Ensemble, Member
 from boostr._engine.tree import Tree
 from boostr._kernels.apply import Nodes
 from boostr._typing import AnyArray, BinArray, BoolArray, FloatArray, IndexArray
-from boostr.io.classes import BASIS, CLOCK, check_reach
+from boostr.io.classes import BASIS, CLOCK, check_clock_reach
 from boostr.io.rules import array, instance, number, optional, require
 from boostr.io.values import register
 
@@ -156,7 +156,7 @@ def _make_ensemble(**parts: Any) -> Ensemble:
     is_right = is_right and n_trees.sum(dtype=np.int64) == len(packed.n_nodes)
     require(is_right, "All trees must belong to a model of the ensemble")
     check_trees_match(packed, parts["mapper"].is_categorical, parts["basis"].n_terms)
-    check_reach(parts["clock"], parts["horizon"])
+    check_clock_reach(parts["clock"], parts["horizon"])
     trees = packed.to_trees()
     lasts = np.cumsum(n_trees)
     members = tuple(

@@ -24,7 +24,7 @@ from boostr.io.files import check_checkpoint
 from boostr.metrics import capture_curve, event_concordance, poisson_deviance
 from boostr.metrics.predictions import LEAST_RATIO, exposure_of, find_model
 from boostr.tuning._backtest_result import Backtest, Date, list_dates, make_backtest
-from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest
+from boostr.tuning._checkpoint import Checkpoint, RunProgress, hash_parts
 from boostr.tuning._plan import Candidate, Individuals, list_candidates
 from boostr.tuning._splits import as_of_split
 
@@ -197,8 +197,8 @@ def _fingerprint(common: Individuals, horizon: float, level: float) -> dict[str,
     if is_frame(features):
         frame = nw.from_native(features, eager_only=True)
         features = {name: frame[name].to_numpy() for name in frame.columns}
-    data = digest(features, common.events, common.sensors)
-    return {"data": data, "horizon": digest(horizon), "level": digest(level)}
+    data = hash_parts(features, common.events, common.sensors)
+    return {"data": data, "horizon": hash_parts(horizon), "level": hash_parts(level)}
 
 
 def _run(candidate: Candidate, window: Window, level: float) -> dict[str, Any]:

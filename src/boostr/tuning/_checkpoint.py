@@ -20,12 +20,12 @@ from boostr._training.inputs import TrainingData
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint, write_atomically
 
-__all__ = ["Checkpoint", "RunProgress", "digest", "digest_data"]
+__all__ = ["Checkpoint", "RunProgress", "hash_data", "hash_parts"]
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def digest(*things: Any) -> str:
+def hash_parts(*things: Any) -> str:
     """Return a short text that differs if any of the values does.
 
     Arrays count with all entries, functions by name, the only mark that outlives the
@@ -37,9 +37,9 @@ def digest(*things: Any) -> str:
     return state.hexdigest()[:16]
 
 
-def digest_data(parts: Iterable[TrainingData]) -> str:
-    """Return the digest of features, events, weights and sensors."""
-    return digest(
+def hash_data(parts: Iterable[TrainingData]) -> str:
+    """Return the hash of features, events, weights and sensors."""
+    return hash_parts(
         *(
             thing
             for part in parts

@@ -18,7 +18,7 @@ from boostr.data.features import check_rows
 from boostr.data.time_scales import find_shift
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
-from boostr.tuning._checkpoint import digest
+from boostr.tuning._checkpoint import hash_parts
 from boostr.tuning._shared import SharedData
 from boostr.tuning._splits import AsOf, AsOfSplit, clip_sensors, list_rows
 
@@ -132,7 +132,7 @@ class Candidate:
     def fingerprint(self) -> str:
         """Return the parts that identify the candidate, without the common data."""
         own = self.individuals
-        return digest(
+        return hash_parts(
             type(self.model).__qualname__,
             {
                 name: value

@@ -22,7 +22,7 @@ __all__ = [
     "rank_settings",
     "score_model",
     "summarise",
-    "tabulate",
+    "tabulate_results",
 ]
 
 Scorers = dict[str, Callable[..., float] | None]  # None: the estimator's own score
@@ -114,7 +114,7 @@ def rank_settings(results: Sequence[dict[str, Any]]) -> int:
     return int(order[0])
 
 
-def tabulate(results: Sequence[Mapping[str, Any]], backend: str | None) -> Any:
+def tabulate_results(results: Sequence[Mapping[str, Any]], backend: str | None) -> Any:
     """Return a table with one row per setting."""
     columns: dict[str, list[Any]] = {
         f"param_{name}": [_plain(result["params"][name]) for result in results]

@@ -21,7 +21,7 @@ from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
-from boostr.tuning._checkpoint import Checkpoint, RunProgress, digest, digest_data
+from boostr.tuning._checkpoint import Checkpoint, RunProgress, hash_data, hash_parts
 from boostr.tuning._plan import Individuals, Split, plan_splits
 from boostr.tuning._results import (
     Scorers,
@@ -31,7 +31,7 @@ from boostr.tuning._results import (
     rank_settings,
     score_model,
     summarise,
-    tabulate,
+    tabulate_results,
 )
 from boostr.tuning._shared import fit_on_part
 from boostr.tuning._space import default_space, draw_settings
@@ -319,7 +319,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
             median number of leaves, and the score of every split.
         """
         check_is_fitted(self, "results_")
-        return tabulate(self.results_, backend)
+        return tabulate_results(self.results_, backend)
 
     def _best(self) -> BoostR:
         check_is_fitted(self, "results_")
@@ -367,13 +367,13 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
         kept = {name: params[name] for name in params if name not in _SILENT}
         data = {id(split.shared): split.shared.data for split in splits}
         return {
-            "estimator": digest({**kept, "random_state": None}),
-            "space": digest(space, self.n_points),
-            "random_state": digest(int(self.random_state)),
-            "settings": digest(list(settings), kept["random_state"]),
-            "scoring": digest(self.scoring),
-            "data": digest_data(data.values()),
-            "splits": digest([split.list_parts() for split in splits]),
+            "estimator": hash_parts({**kept, "random_state": None}),
+            "space": hash_parts(space, self.n_points),
+            "random_state": hash_parts(int(self.random_state)),
+            "settings": hash_parts(list(settings), kept["random_state"]),
+            "scoring": hash_parts(self.scoring),
+            "data": hash_data(data.values()),
+            "splits": hash_parts([split.list_parts() for split in splits]),
         }
 
     def _run_all(
