@@ -221,7 +221,7 @@ def plot_setting_boxes(
     See Also
     --------
     plot_design : The settings themselves.
-    plot_comparison : Boxes of learners with names.
+    plot_comparison : Boxes of models with names.
 
     Examples
     --------
