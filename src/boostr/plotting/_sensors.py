@@ -263,8 +263,8 @@ def _check_intensity(
 ) -> tuple[FloatArray, FloatArray] | None:
     if times is None and intensity is None:
         return None
-    shapes = np.shape(times), np.shape(intensity)
-    if times is None or intensity is None or len(shapes[0]) != 1 or shapes[0] != shapes[1]:
+    shapes = [() if each is None else np.shape(each) for each in (times, intensity)]
+    if times is None or intensity is None or len(shapes[0]) != 1 or len(set(shapes)) > 1:
         raise InvalidParameterError(
             "An intensity needs `times` and `intensity` of one individual and of the same "
             f"length, but one is missing or their shapes are {shapes[0]} and {shapes[1]}."
