@@ -44,11 +44,7 @@ def _training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
 
 
 def _path_shares(
-    sensors: Trajectories,
-    place: int,
-    grid: FloatArray,
-    weights: FloatArray,
-    horizon: float,
+    sensors: Trajectories, place: int, grid: FloatArray, weights: FloatArray, horizon: float
 ) -> FloatArray:
     """Return the share of time that sensors spend around each value of a grid.
 

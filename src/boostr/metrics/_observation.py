@@ -115,10 +115,7 @@ def window_owner(y: RecurrentEvents) -> PositionArray:
 
 
 def count_events(
-    y: RecurrentEvents,
-    start: FloatArray,
-    stop: FloatArray,
-    costs: FloatArray | None = None,
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray, costs: FloatArray | None = None
 ) -> FloatArray:
     """Return the total cost of each individual's events in (start, stop]."""
     owner = y.event_owner

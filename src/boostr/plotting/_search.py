@@ -175,11 +175,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-_LABELS = {
-    "leaf_counts": "Leaves of a tree",
-    "n_trees": "Trees",
-    "scores": "Score",
-}
+_LABELS = {"leaf_counts": "Leaves of a tree", "n_trees": "Trees", "scores": "Score"}
 _LARGEST_DOT = 150.0  # area of the dot that stands for all trees
 
 
