@@ -146,9 +146,9 @@ def test_a_weight_of_zero_leaves_out(fleet, rng):
 @pytest.mark.parametrize(
     ("times", "hole"), [([1.0, 6.0], "5 and 6"), ([0.0, 2.0], "0 and 1")]
 )
-def test_somebody_must_be_observed_at_any_time(times, hole):
+def test_an_individual_must_be_observed_at_any_time(times, hole):
     y = RecurrentEvents.from_lists([[], [4.5]], start=[1.0, 2.0], end=[3.0, 5.0])
-    with pytest.raises(InvalidEventsError, match=f"nobody is between {hole}"):
+    with pytest.raises(InvalidEventsError, match=f"none is between {hole}"):
         integrated_count_error(y, np.zeros((2, 2)), times)
 
 

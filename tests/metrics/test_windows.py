@@ -79,10 +79,10 @@ def test_errors_are_averaged_with_weights():
     assert error == pytest.approx((1.0 + 3.0 * 4.0) / 4.0)
 
 
-def test_nobody_observed_through_the_window_is_said():
-    with pytest.raises(InvalidEventsError, match="none of 3 individuals"):
+def test_windows_that_no_individual_covers_are_refused():
+    with pytest.raises(InvalidEventsError, match="none of 3 is"):
         window_count_error(MACHINES, np.zeros(3), 0.0, 6.0)
-    with pytest.raises(InvalidEventsError, match="nobody is between 5 and 6"):
+    with pytest.raises(InvalidEventsError, match="none is between 5 and 6"):
         window_count_error(MACHINES, np.zeros(3), 0.0, 6.0, weights="ipcw")
 
 

@@ -249,7 +249,7 @@ def test_histories_without_ids_must_be_as_many(paths):
 
 
 def test_an_intensity_needs_times(paths):
-    with pytest.raises(InvalidParameterError, match="one of them is missing"):
+    with pytest.raises(InvalidParameterError, match="one is missing"):
         plot_sensor_path(paths, intensity=[0.1])
 
 

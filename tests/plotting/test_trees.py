@@ -8,7 +8,7 @@ from boostr import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import LeafCounts, leaf_counts, tree_partition
 from boostr.plotting import plot_leaf_counts, plot_partition
-from boostr.plotting.style import spread
+from boostr.plotting.style import spread_apart
 from boostr.simulate import dataset_a
 
 pytestmark = pytest.mark.plot
@@ -118,8 +118,8 @@ def test_unknown_kinds_are_refused(model):
 
 
 def test_labels_are_spread_as_little_as_can_be():
-    assert_allclose(spread(np.array([0.0, 5.0, 1.0]), 2.0), [-0.5, 5.0, 1.5])
-    assert_allclose(spread(np.array([3.0, 1.0]), 1.0), [3.0, 1.0])
+    assert_allclose(spread_apart(np.array([0.0, 5.0, 1.0]), 2.0), [-0.5, 5.0, 1.5])
+    assert_allclose(spread_apart(np.array([3.0, 1.0]), 1.0), [3.0, 1.0])
 
 
 def test_one_model_has_a_bar_per_tree(wide):

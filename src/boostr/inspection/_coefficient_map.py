@@ -42,7 +42,7 @@ class CoefficientMap:
     sensor : str or None
         Name of the sensor, where it is about one.
     at : object
-        Value of the sensor, where one was asked for.
+        Value of the sensor, where one was given.
     horizon : float
         Last end of follow-up in training.
     time_unit : str or None
@@ -102,7 +102,7 @@ def coefficient_map(
         of the rate that is there whatever the sensors show; for a model without sensors, of
         the number of events by the horizon of training.
     at : float or category, default=None
-        Value of the sensor at which its effect is asked for: the events per unit of time
+        Value of the sensor at which its effect is mapped: the events per unit of time
         that it adds. By default the length of its coefficients: with a baseline this is the
         standard deviation over time of what it adds.
     X : array-like or DataFrame of shape (n, p), or Panel, default=None

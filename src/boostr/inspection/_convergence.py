@@ -32,7 +32,7 @@ class IndividualConvergence:
     times : (m,) float64 array
         Times of the curves, ascending.
     curves : (k, m) float64 array
-        Cumulative intensity by these times with so many trees.
+        Cumulative intensity by these times after each number of trees.
     history : RecurrentEvents
         Events of this individual alone.
     sensors : Trajectories or None

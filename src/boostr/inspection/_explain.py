@@ -69,7 +69,7 @@ class CoefficientShares:
     ) -> FloatArray:
         """Return the share of every feature in theta, (n, n_features + 1, n_terms).
 
-        Shares add up to theta minus its average. With a partner, a player without whom
+        Shares add up to theta minus its average. With a partner, a player without which
         theta is zero, they add up to theta; its share is the last row.
         """
         n_rows = len(binned.bins)
@@ -235,15 +235,15 @@ def _accumulate_own(
     basis = ensemble.basis
     assert isinstance(basis, FittedSensorBasis)  # noqa: S101 - it has sensors
     n = len(sensors)
-    paths = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
-    assert isinstance(paths, PathCurves)  # noqa: S101
+    curves = ensemble.curves(np.zeros((n, basis.n_terms)), sensors, monotone=False)
+    assert isinstance(curves, PathCurves)  # noqa: S101
     if span.exposure is not None:
-        sums = span.sum_exposed(paths.accumulate, ensemble.clock, span.exposure)
+        sums = span.sum_exposed(curves.accumulate, ensemble.clock, span.exposure)
     else:
         grid = span.spread(n)
         n_times = grid.shape[1]
         rows = np.repeat(np.arange(n), n_times)
-        sums = paths.accumulate(rows, ensemble.clock.read(grid.ravel()))
+        sums = curves.accumulate(rows, ensemble.clock.read(grid.ravel()))
         sums = sums.reshape(n, n_times, -1)
         if span.times is None:  # from the start to the stop of a window
             sums = np.diff(sums, axis=1)
@@ -295,7 +295,7 @@ def explain(
     Returns
     -------
     Explanation
-        One amount per individual and reason, and per time where several are asked for.
+        One amount per individual and reason, and per time where there are several.
 
     See Also
     --------

@@ -155,7 +155,7 @@ class Explanation:
         Returns
         -------
         Explanation
-            Reasons for predictions that are so many times as large.
+            Reasons for the predictions times the factor.
 
         Examples
         --------
@@ -312,7 +312,7 @@ class Explanation:
         )
 
     def sentence(self, id: Any, *, n_reasons: int = 3) -> str:
-        """Say why so many events are expected of one individual.
+        """Return the reasons for the prediction of one individual in one sentence.
 
         Parameters
         ----------
@@ -354,12 +354,12 @@ class Explanation:
         return write_sentence(self.prediction[i], self.base[i], amounts, extra, n_reasons)
 
     def require_one_time(self, feature: str) -> None:
-        """Refuse what is about one number per individual if there are several times.
+        """Raise an error if there are several times.
 
         Parameters
         ----------
         feature : str
-            Who asks.
+            Name of the function, for the message.
         """
         if self.prediction.ndim > 1:
             raise InvalidParameterError(

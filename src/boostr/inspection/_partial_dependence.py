@@ -148,7 +148,7 @@ class PartialDependence:
         Expected number of events by each time if all individuals had this value, averaged
         over them.
     individual : (n, g, m) float64 array or None
-        The same for every individual, where that was asked for.
+        The same for every individual, for ``kind="individual"``.
     ids : (n,) array
         Labels of the individuals.
     observed : (n,) float64 array
@@ -225,7 +225,7 @@ def partial_dependence(
 ) -> PartialDependence:
     """Compute what is expected by given times if a feature had other values.
 
-    Everybody keeps all other features, and the sensors, and is given one value of the
+    All individuals keep their other features and their sensors, and get one value of the
     feature after the other.
 
     Parameters
@@ -261,7 +261,7 @@ def partial_dependence(
     Notes
     -----
     Values are combined with all others, also where that never happens: of features that go
-    together, such as age and mileage, the curves show individuals that nobody has seen.
+    together, such as age and mileage, the curves show individuals that do not exist.
 
     Examples
     --------

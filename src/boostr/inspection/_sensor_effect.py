@@ -44,11 +44,7 @@ def _training_shares(sensor: Sensor, grid: FloatArray) -> FloatArray | None:
 
 
 def _path_shares(
-    sensors: Trajectories,
-    place: int,
-    grid: FloatArray,
-    weights: FloatArray,
-    horizon: float,
+    sensors: Trajectories, place: int, grid: FloatArray, weights: FloatArray, horizon: float
 ) -> FloatArray:
     """Return the share of time that sensors spend around each value of a grid.
 
@@ -106,7 +102,7 @@ class SensorEffect:
     lower, upper : (m,) float64 array
         What it adds to 10 % of the individuals at most, and to 90 %.
     shares : (m,) float64 array or None
-        Share of the time that the sensor spends around each value: of the paths asked for,
+        Share of the time that the sensor spends around each value: of the given sensors,
         or of the training data. They sum to one over a grid that holds all categories, or
         any grid of numbers. None for a sensor that was constant in training.
     coefficients : (n, k) float64 array
@@ -214,7 +210,7 @@ def sensor_effect(
     -----
     The operational clock runs faster when the average individual has more events. Rates
     are given at its average speed ``(s(T) - s(a)) / (T - a)``, where ``T`` is the horizon
-    of training and ``a`` the first time at which anybody was observed;
+    of training and ``a`` the first time at which an individual was observed;
     `SensorEffect.speed` tells it.
 
     Examples
@@ -235,12 +231,12 @@ def sensor_effect(
     """
     fitted = read_model(model)
     found = fitted.find_sensor(sensor)
-    table, given = split_sensors(X, Z)
+    table, own = split_sensors(X, Z)
     features = fitted.read_features(table)
     weights = check_weights(sample_weight, len(features))
-    paths = None if given is None else fitted.read_sensors(given, "sensor_effect")
+    given = None if own is None else fitted.read_sensors(own, "sensor_effect")
     check_count(n_grid, "n_grid", 2)
-    values = _spread_values(found, grid, n_grid, paths)
+    values = _spread_values(found, grid, n_grid, given)
     warn_of_unused({found.sensor.name}.intersection(unused_sensors(model)), "sensor")
     coefficients = fitted.sum_trees(features)[:, found.terms]
     speed = fitted.mean_speed()
@@ -254,8 +250,8 @@ def sensor_effect(
         upper=upper,
         shares=(
             _training_shares(found.sensor, values)
-            if paths is None
-            else _path_shares(paths, found.place, values, weights, fitted.horizon)
+            if given is None
+            else _path_shares(given, found.place, values, weights, fitted.horizon)
         ),
         coefficients=coefficients,
         functions=functions,
@@ -267,7 +263,7 @@ def sensor_effect(
 
 
 def _spread_values(
-    found: SensorTerms, grid: ArrayLike | None, n_grid: int, paths: Trajectories | None
+    found: SensorTerms, grid: ArrayLike | None, n_grid: int, given: Trajectories | None
 ) -> FloatArray:
     """Return the values, or codes of categories, at which the effect is evaluated."""
     sensor = found.sensor
@@ -279,16 +275,16 @@ def _spread_values(
         return np.unique([find_code(value, sensor.categories, owner) for value in asked])
     if grid is not None:
         return _check_numbers(grid)
-    low, high = _find_range(found, paths)
+    low, high = _find_range(found, given)
     return np.unique(np.linspace(low, high, n_grid))
 
 
-def _find_range(found: SensorTerms, paths: Trajectories | None) -> tuple[float, float]:
+def _find_range(found: SensorTerms, given: Trajectories | None) -> tuple[float, float]:
     """Return the range in training, or that of the given sensors if it was constant."""
     if found.sensor.knots.size:
         return found.sensor.low, found.sensor.high
-    if paths is not None and not np.isnan(paths.values[found.place]).all():
-        values = paths.values[found.place]
+    if given is not None and not np.isnan(given.values[found.place]).all():
+        values = given.values[found.place]
         return float(np.nanmin(values)), float(np.nanmax(values))
     raise InvalidParameterError(
         f"A sensor must have a range of values to spread a grid over, but "

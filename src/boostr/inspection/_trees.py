@@ -14,13 +14,7 @@ from boostr.basis import FittedSensorBasis
 from boostr.data.events.frames import make_table
 from boostr.inspection.model import FittedModel, check_position, read_model, sort_times
 
-__all__ = [
-    "LeafCounts",
-    "TreePartition",
-    "leaf_counts",
-    "tree_partition",
-    "trees_frame",
-]
+__all__ = ["LeafCounts", "TreePartition", "leaf_counts", "tree_partition", "trees_frame"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

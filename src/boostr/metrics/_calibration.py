@@ -180,9 +180,9 @@ def calibration_table(
     -----
     Events and their expectation are taken over the same follow-up, so unequal ends need no
     weights, even if they depend on the past, as long as the score does not depend on them:
-    who leaves early because of many events is expected to have had few. The standard errors
-    hold whether or not the events of an individual depend on each other. A constant
-    prediction can be well calibrated: look at a concordance, too.
+    an individual that leaves early because of many events is expected to have had few. The
+    standard errors hold whether or not the events of an individual depend on each other. A
+    constant prediction can be well calibrated: look at a concordance, too.
 
     References
     ----------

@@ -73,7 +73,7 @@ class CaptureCurve:
         return (self.area - 0.5) / possible if possible > 0.0 else 0.0
 
     def at(self, share: float) -> float:
-        """Tell which share of the events those with the highest predictions have.
+        """Return the share of the events of individuals with the highest predictions.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ def capture_curve(
     per: Literal["individual", "follow_up"] = "individual",
     sample_weight: ArrayLike | None = None,
 ) -> CaptureCurve:
-    r"""Tell which share of the events the individuals with the highest predictions have.
+    r"""Return the share of the events of individuals with the highest predictions.
 
     "The top tenth has seven tenths of the events" is the point (0.1, 0.7) of the curve
 

@@ -10,12 +10,12 @@ from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import InvalidParameterError
 
 __all__ = [
+    "check_borders",
     "check_curves",
     "check_grid",
     "check_horizon",
     "check_positive",
     "check_values",
-    "check_window",
 ]
 
 
@@ -113,7 +113,7 @@ def check_horizon(horizon: float | None) -> float:
     return float(value)
 
 
-def check_window(
+def check_borders(
     start: ArrayLike, stop: ArrayLike, n: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return starts and stops of windows, one each per individual."""

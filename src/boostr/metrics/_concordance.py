@@ -39,7 +39,7 @@ def recurrent_concordance(
     weights: Weights = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Tell how often the one of two individuals with more events is predicted above.
+    r"""Return how often the individual with more events of two has the higher prediction.
 
     Two individuals are compared over their common follow-up. With :math:`N_{ij}` the
     events that ``i`` has up to the horizon while ``j`` is observed too, and the predictions
@@ -140,7 +140,7 @@ def paper_concordance(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Tell how often two individuals are ranked correctly, as the Boost-R paper does.
+    r"""Return how often two individuals are ranked correctly, as in the Boost-R paper.
 
     All pairs of individuals are ranked by their numbers of events up to a time, and by the
     predicted ones; a pair counts 1 if the ranks agree and else 0,
@@ -163,7 +163,7 @@ def paper_concordance(
     Returns
     -------
     float
-        Between 0 and 1; higher is better. A constant has 0, as it ranks nobody.
+        Between 0 and 1; higher is better. A constant has 0, as it ranks no pair.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def paper_concordance(
 
     See Also
     --------
-    recurrent_concordance : Uses everybody, however long they were observed.
+    recurrent_concordance : Uses all individuals, however long they were observed.
 
     Notes
     -----
@@ -212,7 +212,9 @@ def event_concordance(
     weights: Weights = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Tell how often who has an event is predicted above others at risk at that moment.
+    r"""Return how often an individual with an event has a higher prediction than others.
+
+    It is compared with the individuals at risk at that moment.
 
     With :math:`Y_j(t)` = 1 while ``j`` is observed, and the predictions :math:`p_i`,
 
@@ -248,7 +250,7 @@ def event_concordance(
     Raises
     ------
     InvalidEventsError
-        If there is no event with somebody else at risk.
+        If there is no event with another individual at risk.
 
     See Also
     --------
@@ -323,7 +325,7 @@ def _rank(scores: FloatArray) -> OffsetArray:
 
 
 def _share(pairs: FloatArray, tied: Tied, possible: float) -> float:
-    """Return concordant over comparable pairs; refuse too few of the latter."""
+    """Return concordant over comparable pairs; refuse if no pair is comparable."""
     concordant, equal, comparable = pairs
     if tied == "half":
         concordant += 0.5 * equal

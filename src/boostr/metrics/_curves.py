@@ -11,11 +11,7 @@ from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._checks import check_curves, check_grid
-from boostr.metrics._observation import (
-    check_cover,
-    check_observed,
-    inverse_weighted_costs,
-)
+from boostr.metrics._observation import check_cover, check_observed, inverse_weighted_costs
 
 __all__ = [
     "integrated_count_error",
@@ -165,7 +161,7 @@ def integrated_count_error(
     r"""Integrate the mean squared error of predicted counts, weighted for censoring.
 
     Every event counts the inverse of the share :math:`\pi(t)` of individuals that are
-    observed when it happens, which makes up for the events nobody saw. With these counts
+    observed when it happens, which makes up for unobserved events. With these counts
     :math:`\tilde N_i(t) = \int_0^t \pi(u)^{-1} dN_i(u)` the error is
 
     .. math::
@@ -182,8 +178,8 @@ def integrated_count_error(
     predicted : array-like of shape (n, m)
         Predicted cumulative counts, one row per individual and one column per time.
     times : array-like of shape (m,)
-        Increasing times; somebody must be observed at any time between the first and the
-        last.
+        Increasing times; at any time between the first and the last, at least one
+        individual must be observed.
     sample_weight : array-like of shape (n,), default=None
         Weights of individuals.
 
@@ -195,7 +191,7 @@ def integrated_count_error(
     Raises
     ------
     InvalidEventsError
-        If nobody is observed for some time.
+        If no individual is observed for some time.
 
     See Also
     --------
@@ -244,7 +240,7 @@ def skill_score(
     reference: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Tell by which share predictions lower the error of predicting the same for all.
+    r"""Return the share by which predictions lower the error of one curve for all.
 
     .. math::
 
@@ -259,8 +255,8 @@ def skill_score(
     predicted : array-like of shape (n, m)
         Predicted cumulative counts, one row per individual and one column per time.
     times : array-like of shape (m,)
-        Increasing times; somebody must be observed at any time between the first and the
-        last.
+        Increasing times; at any time between the first and the last, at least one
+        individual must be observed.
     reference : array-like of shape (m,), default=None
         The curve to compare with; by default the mean cumulative function of `y`, which
         no other single curve beats on these individuals.

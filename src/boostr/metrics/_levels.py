@@ -46,16 +46,16 @@ def arrange_levels(y: RecurrentEvents, horizon: float) -> Levels:
     first_turn = np.searchsorted(end[order], y.times[counted], side="left")
     by_level = np.lexsort((first_turn, level))
     n_levels = int(n_events.max()) + 1
-    # At level 0 everybody is a member from the start; at the others all have a turn that
-    # are members, or lack one event.
-    everybody, zeros = np.arange(order.size), np.zeros(order.size, dtype=np.int64)
+    # At level 0 all individuals are members from the start; at other levels those with as
+    # many events, or one event less, have a turn.
+    members, zeros = np.arange(order.size), np.zeros(order.size, dtype=np.int64)
     n_turns = np.minimum(n_events[order] + 2, n_levels)
     turn_level, turn_member = _count_within(n_turns)
     return Levels(
         order=order,
         insert_offsets=_offsets(np.concatenate([zeros, level]), n_levels),
         insert_turn=np.concatenate([zeros, first_turn[by_level]]),
-        insert_member=np.concatenate([everybody, turn[owner][by_level]]),
+        insert_member=np.concatenate([members, turn[owner][by_level]]),
         turn_offsets=_offsets(turn_level, n_levels),
         turn_member=turn_member[np.argsort(turn_level, kind="stable")],
         n_events=n_events[order],

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from boostr._typing import BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._checks import check_curves, check_window
+from boostr.metrics._checks import check_borders, check_curves
 
 __all__ = [
     "check_observed",
@@ -30,7 +30,7 @@ def expected_counts(
     start: ArrayLike = -np.inf,
     stop: ArrayLike = np.inf,
 ) -> FloatArray:
-    r"""Tell how many events predicted curves expect while individuals were observed.
+    r"""Return the number of events that curves predict while individuals were observed.
 
     With the curve :math:`\mu_i` and the windows of observation :math:`(a_{ik}, c_{ik}]`,
 
@@ -75,7 +75,7 @@ def expected_counts(
     """
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
-    first, last = check_window(start, stop, len(events))
+    first, last = check_borders(start, stop, len(events))
     owner = window_owner(events)
     begin = np.maximum(events.window_start, first[owner])
     end = np.maximum(np.minimum(events.window_stop, last[owner]), begin)
@@ -115,10 +115,7 @@ def window_owner(y: RecurrentEvents) -> PositionArray:
 
 
 def count_events(
-    y: RecurrentEvents,
-    start: FloatArray,
-    stop: FloatArray,
-    costs: FloatArray | None = None,
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray, costs: FloatArray | None = None
 ) -> FloatArray:
     """Return the total cost of each individual's events in (start, stop]."""
     owner = y.event_owner
@@ -128,7 +125,7 @@ def count_events(
 
 
 def covers(y: RecurrentEvents, start: FloatArray, stop: FloatArray) -> BoolArray:
-    """Return who was observed all the way from start to stop."""
+    """Return whether individuals were observed all the way from start to stop."""
     owner = window_owner(y)
     whole = (y.window_start <= start[owner]) & (y.window_stop >= stop[owner])
     observed: BoolArray = np.logical_or.reduceat(whole, y.window_offsets[:-1])
@@ -158,7 +155,7 @@ def inverse_weighted_costs(y: RecurrentEvents, weight: FloatArray) -> FloatArray
 def check_observed(
     y: RecurrentEvents, weight: FloatArray, start: float, stop: float
 ) -> None:
-    """Refuse a time span in which nobody was observed at some moment."""
+    """Refuse a time span with a moment at which no individual was observed."""
     matters = weight[window_owner(y)] > 0.0
     begins, ends = y.window_start[matters], y.window_stop[matters]
     order = np.argsort(begins, kind="stable")
@@ -168,8 +165,8 @@ def check_observed(
     if hole.size:
         last = min(float(next_begin[hole[0]]), stop)
         raise InvalidEventsError(
-            f"Somebody must be observed at every time from {start:g} to {stop:g} to weight "
-            f"by the chance of being observed, but nobody is between "
+            f"At least one individual must be observed at every time from {start:g} to "
+            f"{stop:g} to weight by the chance of being observed, but none is between "
             f"{reached[hole[0]]:g} and {last:g}.\n\n"
             "Hint: choose a horizon before the last end of follow-up, y.end.max(), and in "
             "cross-validation one that every fold reaches."

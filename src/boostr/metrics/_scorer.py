@@ -17,7 +17,7 @@ from boostr.data.events.fingerprint import check_histories, warn_if_trained_on
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 from boostr.metrics._calibration import calibration_slope
 from boostr.metrics._capture import capture_curve
-from boostr.metrics._checks import check_grid, check_horizon, check_window
+from boostr.metrics._checks import check_borders, check_grid, check_horizon
 from boostr.metrics._concordance import (
     event_concordance,
     paper_concordance,
@@ -387,7 +387,7 @@ def _check_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         )
     check_horizon(options.get("horizon"))
     if "start" in options:
-        check_window(options["start"], options["stop"], 1)
+        check_borders(options["start"], options["stop"], 1)
     for option in options.keys() & _CHOICES.keys():
         check_choice(options[option], _CHOICES[option], option)
     if options.get("times") is not None:

@@ -12,11 +12,7 @@ from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._checks import (
-    check_positive,
-    check_values,
-    check_window,
-)
+from boostr.metrics._checks import check_borders, check_positive, check_values
 from boostr.metrics._observation import (
     check_observed,
     count_events,
@@ -45,7 +41,7 @@ def window_count_error(
 
         \frac{\sum_i w_i (N_i - p_i)^2}{\sum_i w_i}.
 
-    With weights "ipcw" the average runs over everybody, and in place of :math:`N_i` stands
+    With weights "ipcw" the average runs over all individuals, and :math:`N_i` becomes
     :math:`\sum 1 / \pi(t)` over the observed events in the window, where :math:`\pi(t)` is
     the share of individuals observed at ``t``.
 
@@ -71,11 +67,11 @@ def window_count_error(
     Raises
     ------
     InvalidEventsError
-        If nobody is observed through the window.
+        If no individual is observed through the window.
 
     See Also
     --------
-    poisson_deviance : Takes everybody as long as observed, and ends that depend on events.
+    poisson_deviance : Uses all individuals, and allows ends that depend on events.
     integrated_count_error : The same for all windows that begin with the first time.
     scorer : Makes a scorer for scikit-learn.
 
@@ -103,7 +99,7 @@ def window_count_error(
     expected = check_values(predicted, len(events), "predicted")
     weight = check_weights(sample_weight, len(events))
     check_choice(weights, (None, "ipcw"), "weights")
-    first, last = check_window(start, stop, len(events))
+    first, last = check_borders(start, stop, len(events))
     if weights == "ipcw":
         check_observed(events, weight, float(first.min()), float(last.max()))
         costs = inverse_weighted_costs(events, weight)
@@ -112,8 +108,8 @@ def window_count_error(
     known = covers(events, first, last) & (weight > 0.0)
     if not known.any():
         raise InvalidEventsError(
-            f"Somebody must be observed through the window, from {first.min():g} to "
-            f"{last.max():g}, but none of {len(events)} individuals is.\n\n"
+            f"An individual must be observed through the window, from {first.min():g} to "
+            f"{last.max():g}, but none of {len(events)} is.\n\n"
             "Hint: choose a shorter window, or weights='ipcw'."
         )
     squared = (count_events(events, first, last) - expected) ** 2
@@ -128,7 +124,7 @@ def poisson_deviance(
     stop: ArrayLike = np.inf,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Average the Poisson deviance of counts in everybody's own follow-up.
+    r"""Average the Poisson deviance of counts in each individual's own follow-up.
 
     With :math:`N_i` events observed and :math:`E_i` expected while ``i`` was observed,
 
@@ -182,7 +178,7 @@ def poisson_deviance(
     events = check_target(y)
     mean = check_positive(expected, len(events), "expected")
     weight = check_weights(sample_weight, len(events))
-    counts = count_events(events, *check_window(start, stop, len(events)))
+    counts = count_events(events, *check_borders(start, stop, len(events)))
     used = weight > 0.0
     deviances = _deviances(counts[used], mean[used])
     return float(2.0 * np.average(deviances, weights=weight[used]))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = [
     "box_style",
     "draw_bars",
+    "draw_cells",
     "draw_grid",
-    "draw_map",
     "draw_sensor",
     "draw_steps_with_band",
     "shade_gaps",
@@ -85,7 +85,7 @@ def draw_steps_with_band(
         axes.fill_between(times, lower, upper, step=where, **(options | dict(band_options)))
 
 
-def draw_map(
+def draw_cells(
     panel: Any,
     names: tuple[str, str],
     grids: tuple[AnyArray, AnyArray],

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import CoefficientMap, FeatureInteraction
-from boostr.plotting._draw import draw_map
+from boostr.plotting._draw import draw_cells
 from boostr.plotting.style import (
     find_edges,
     name_moment,
@@ -77,7 +77,7 @@ def plot_coefficient_map(
     if result.kind == "effect":
         largest = float(np.abs(result.values).max()) or 1.0
         options = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
-    mesh = draw_map(
+    mesh = draw_cells(
         axes,
         (result.feature_x, result.feature_y),
         (result.x_grid, result.y_grid),
@@ -253,7 +253,7 @@ def plot_interaction(
         options = {"vmin": float(result.values.min()), "vmax": float(result.values.max())}
     figure: Any = axes.figure
     for place, panel in enumerate(panels):
-        mesh = draw_map(
+        mesh = draw_cells(
             panel,
             (result.feature_x, result.feature_y),
             (result.x_grid, result.y_grid),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostr._optional import require
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.inspection import IndividualConvergence
@@ -19,6 +18,7 @@ from boostr.plotting.style import (
     open_axes,
     shorten,
     stack_panels,
+    take_colours,
 )
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def plot_individual(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['observed', '1 tree', '2 trees', '5 trees', '10 trees']
     """
-    paths = _choose_sensors(result.sensors, sensors)
-    n_sensors = 0 if paths is None else len(paths.names)
+    shown = _choose_sensors(result.sensors, sensors)
+    n_sensors = 0 if shown is None else len(shown.names)
     size = (6.4, 4.0 + 1.3 * n_sensors)
     axes: Axes = open_axes(ax, "plot_individual", size)
     panels = stack_panels(axes, [2.6] + [1.0] * n_sensors, 0.4)
@@ -88,8 +88,8 @@ def plot_individual(
     panels[0].set_title(_name(result), loc="left", fontsize="medium")
     high = max(float(result.times[-1]), float(times[-1]))
     for place, panel in enumerate(panels[1:]):
-        assert paths is not None  # noqa: S101 - there is a panel for it
-        draw_sensor(panel, paths, place, (0.0, high))
+        assert shown is not None  # noqa: S101 - there is a panel for it
+        draw_sensor(panel, shown, place, (0.0, high))
     for panel in panels:
         panel.set_xlim(0.0, high)
         shade_gaps(panel, result.history, (0.0, high))
@@ -98,13 +98,13 @@ def plot_individual(
 
 
 def _choose_sensors(
-    paths: Trajectories | None, wanted: str | Sequence[str] | None
+    shown: Trajectories | None, wanted: str | Sequence[str] | None
 ) -> Trajectories | None:
-    if paths is None or wanted is None:
-        return paths
+    if shown is None or wanted is None:
+        return shown
     if not isinstance(wanted, str) and len(wanted) == 0:
         return None
-    return paths.select(wanted)
+    return shown.select(wanted)
 
 
 def _count(history: RecurrentEvents) -> tuple[FloatArray, FloatArray]:
@@ -117,8 +117,7 @@ def _count(history: RecurrentEvents) -> tuple[FloatArray, FloatArray]:
 def _draw_stages(
     panel: Any, result: IndividualConvergence, options: Mapping[str, Any]
 ) -> None:
-    colour_map = require("matplotlib", extra="plot", feature="plot_individual").colormaps
-    shades = colour_map["Blues"](np.linspace(0.35, 1.0, max(len(result.n_trees) - 1, 1)))
+    shades = take_colours("Blues", 0.35, 1.0, max(len(result.n_trees) - 1, 1))
     for place, (n_trees, curve) in enumerate(
         zip(result.n_trees, result.curves, strict=True)
     ):

@@ -21,6 +21,7 @@ from boostr.plotting.style import (
     name_time,
     open_axes,
     shorten,
+    take_colours,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def plot_partial_dependence(
     ax: Axes | None = None,
     line_kwargs: Mapping[str, Any] | None = None,
 ) -> Axes:
-    """Draw what is expected if everybody had one value of a feature, or another.
+    """Draw the expected numbers of events if all individuals had one value of a feature.
 
     Parameters
     ----------
@@ -129,9 +130,8 @@ def _draw_over_time(axes: Axes, result: PartialDependence, options: dict[str, An
         colours = [CYCLE[place % len(CYCLE)] for place in chosen]
     else:
         chosen = np.unique(np.linspace(0, n - 1, min(n, _N_VALUES)).astype(np.int64))
-        pyplot = require("matplotlib.pyplot", extra="plot", feature="plotting")
         # Without the palest end, which is hard to see on white.
-        colours = list(pyplot.get_cmap("viridis")(np.linspace(0.0, 0.9, len(chosen))))
+        colours = list(take_colours("viridis", 0.0, 0.9, len(chosen)))
     for place, colour in zip(chosen, colours, strict=True):
         value = result.grid[place]
         is_category = result.grid.dtype == object

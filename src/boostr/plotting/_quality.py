@@ -177,7 +177,7 @@ def plot_capture(
     return axes
 
 
-_MOST_DOTTED = 60  # scores of a learner up to which each is a dot
+_MOST_DOTTED = 60  # scores of a model up to which each is a dot
 _LONGEST_BESIDE = 44  # letters of a name that stands beside its box
 
 
@@ -190,7 +190,7 @@ def plot_comparison(
     ax: Axes | None = None,
     box_kwargs: Mapping[str, Any] | None = None,
 ) -> Axes:
-    """Draw box plots of the scores of several learners.
+    """Draw box plots of the scores of several models.
 
     Boxes hold the middle half of the scores, with a line at the median; whiskers reach to
     the outermost scores within one and a half heights of the box.
@@ -198,12 +198,12 @@ def plot_comparison(
     Parameters
     ----------
     scores : mapping of str to array-like of shape (n,)
-        Scores by the name of the learner, for instance one per fold or data set; those that
+        Scores by the name of the model, for instance one per fold or data set; those that
         are not finite are left out.
     label : str, default="Score"
         What the scores are, with their unit.
     show_points : bool, default=True
-        Whether every score is drawn as a dot, too, where there are at most 60 of a learner.
+        Whether every score is drawn as a dot, too, where there are at most 60 of a model.
     horizontal : bool, default=False
         Whether boxes lie below each other, which leaves room for many long names.
     ax : matplotlib Axes, default=None
@@ -218,7 +218,7 @@ def plot_comparison(
 
     See Also
     --------
-    plot_validation : Losses of one learner, tree by tree.
+    plot_validation : Losses of one model, tree by tree.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def plot_comparison(
     if not samples or empty:
         which = ", ".join(map(repr, empty)) or "any"
         raise InvalidParameterError(
-            f"Every learner must have finite scores, but there are none of {which}."
+            f"Every model must have finite scores, but there are none of {which}."
         )
     n = max(len(samples), 3)
     size = (8.0, 1.0 + 0.42 * n) if horizontal else (1.6 + 1.1 * n, 4.0)
@@ -250,8 +250,8 @@ def plot_comparison(
     axes.boxplot(samples, **options)
     if is_dotted:
         _draw_dots(axes, samples, horizontal)
-    learners, values = (axes.yaxis, axes.xaxis) if horizontal else (axes.xaxis, axes.yaxis)
-    name_categories(learners, scores, _LONGEST_BESIDE if horizontal else LONGEST)
+    names, values = (axes.yaxis, axes.xaxis) if horizontal else (axes.xaxis, axes.yaxis)
+    name_categories(names, scores, _LONGEST_BESIDE if horizontal else LONGEST)
     limits = (-0.6, len(samples) - 0.4)
     if horizontal:
         axes.set_ylim(limits[::-1])  # the first one on top
@@ -310,7 +310,7 @@ def plot_validation(
 
     See Also
     --------
-    plot_comparison : Scores of different learners.
+    plot_comparison : Scores of different models.
 
     Examples
     --------

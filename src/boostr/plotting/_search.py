@@ -175,11 +175,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-_LABELS = {
-    "leaf_counts": "Leaves of a tree",
-    "n_trees": "Trees",
-    "scores": "Score",
-}
+_LABELS = {"leaf_counts": "Leaves of a tree", "n_trees": "Trees", "scores": "Score"}
 _LARGEST_DOT = 150.0  # area of the dot that stands for all trees
 
 
@@ -221,7 +217,7 @@ def plot_setting_boxes(
     See Also
     --------
     plot_design : The settings themselves.
-    plot_comparison : Boxes of learners with names.
+    plot_comparison : Boxes of models with names.
 
     Examples
     --------

@@ -263,19 +263,14 @@ def _check_intensity(
 ) -> tuple[FloatArray, FloatArray] | None:
     if times is None and intensity is None:
         return None
-    if times is None or intensity is None:
+    shapes = [() if each is None else np.shape(each) for each in (times, intensity)]
+    if times is None or intensity is None or len(shapes[0]) != 1 or len(set(shapes)) > 1:
         raise InvalidParameterError(
-            "An intensity needs `times` and `intensity`, but one of them is missing.\n\n"
-            "Hint: intensity=model.predict_intensity(X, times, Z)[i], times=times."
+            "An intensity needs `times` and `intensity` of one individual and of the same "
+            f"length, but one is missing or their shapes are {shapes[0]} and {shapes[1]}."
+            "\n\nHint: times=times, intensity=model.predict_intensity(X, times, Z)[i]."
         )
-    pair = np.asarray(times, dtype=np.float64), np.asarray(intensity, dtype=np.float64)
-    if pair[0].ndim != 1 or pair[0].shape != pair[1].shape:
-        raise InvalidParameterError(
-            "`times` and `intensity` must be of one individual and as long as each other, "
-            f"but their shapes are {pair[0].shape} and {pair[1].shape}.\n\n"
-            "Hint: intensity=model.predict_intensity(X, times, Z)[i]."
-        )
-    return pair
+    return np.asarray(times, dtype=np.float64), np.asarray(intensity, dtype=np.float64)
 
 
 def _find_history(y: RecurrentEvents, Z: Trajectories, i: int) -> RecurrentEvents:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import LeafCounts, TreePartition
+from boostr.inspection.model import check_position
 from boostr.plotting._draw import draw_steps_with_band
 from boostr.plotting.style import (
     BLUE,
@@ -22,7 +22,8 @@ from boostr.plotting.style import (
     open_axes,
     place_beside,
     shorten,
-    spread,
+    spread_apart,
+    take_colours,
 )
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def plot_partition(
 
     Over two features, leaves are rectangles, with the functions that they add beside them
     in the same colours and with the same numbers, from low to high. Otherwise the tree is
-    drawn as boxes: the questions that it asks, with a yes to the left, and the numbers of
+    drawn as boxes: the questions at its splits, with a yes to the left, and the numbers of
     events that its leaves add by the horizon.
 
     Parameters
@@ -161,7 +162,7 @@ def plot_partition(
     result : TreePartition
         Result of `boostr.inspection.tree_partition`.
     kind : {"auto", "map", "tree"}, default="auto"
-        Rectangles, which need a tree that asks for at most two features, both of them
+        Rectangles, which need a tree with splits on at most two features, both of them
         numbers; or boxes. By default rectangles for a model of two such features.
     show_curves : bool, default=True
         Whether the leaf functions are drawn beside rectangles.
@@ -200,7 +201,7 @@ def plot_partition(
     order = np.argsort(result.expected[result.leaves], kind="stable")
     rank = np.empty(result.n_leaves, dtype=np.int64)
     rank[order] = np.arange(result.n_leaves)
-    colours = _find_colours(result.n_leaves)[rank]
+    colours = take_colours("viridis", *_COLOURS, max(result.n_leaves, 2))[rank]
     _draw_rectangles(panels[0], result, columns, colours, rank)
     if show_curves:
         _draw_curves(panels[1], result, colours, rank)
@@ -216,8 +217,8 @@ def _choose_kind(result: TreePartition, kind: str) -> str:
         used = np.unique(result.feature[result.feature >= 0])
         if len(used) > 2 or np.isnan(result.ranges[used]).any():
             raise InvalidParameterError(
-                "Rectangles need a tree that asks for at most two features, both of them "
-                f"numbers, but it asks for {', '.join(result.features[f] for f in used)}."
+                "Rectangles need a tree with splits on at most two features, both of them "
+                f"numbers, but it splits on {', '.join(result.features[f] for f in used)}."
                 "\n\nHint: kind='tree' draws any tree."
             )
         if (~np.isnan(result.ranges[:, 0])).sum() < 2:
@@ -229,17 +230,11 @@ def _choose_kind(result: TreePartition, kind: str) -> str:
 
 
 def _find_columns(result: TreePartition) -> tuple[int, int]:
-    """Return the two features of the map: those that are asked for, in their order."""
+    """Return the two features of the map: those of the splits, in their order."""
     used = np.unique(result.feature[result.feature >= 0]).tolist()
     known = np.flatnonzero(~np.isnan(result.ranges[:, 0])).tolist()
     chosen = sorted((used + [column for column in known if column not in used])[:2])
     return chosen[0], chosen[1]
-
-
-def _find_colours(n_leaves: int) -> AnyArray:
-    """Return colours from dark to bright, as many as there are leaves."""
-    colour_map = require("matplotlib", extra="plot", feature="plot_partition").colormaps
-    return np.asarray(colour_map["viridis"](np.linspace(*_COLOURS, max(n_leaves, 2))))
 
 
 def _draw_rectangles(
@@ -308,7 +303,7 @@ def _draw_curves(
         return
     low, high = panel.get_ylim()
     ends = result.curves[:, -1]
-    places = spread(ends, 0.055 * (high - low))
+    places = spread_apart(ends, 0.055 * (high - low))
     for place, end, height in zip(rank, ends, places, strict=True):
         panel.annotate(
             f"{place + 1}",
@@ -401,13 +396,8 @@ def plot_leaf_counts(
 def _choose(result: LeafCounts, member: Any) -> LeafCounts:
     if member is None:
         return result
-    n = len(result.counts)
-    is_whole = isinstance(member, Integral) and not isinstance(member, bool)
-    if not is_whole or not 0 <= int(member) < n:
-        raise InvalidParameterError(
-            f"`member` must be a position among {n} models, but it is {member!r}."
-        )
-    return LeafCounts((result.counts[int(member)],), result.weights[[int(member)]])
+    place = check_position(member, len(result.counts), "member", "models")
+    return LeafCounts((result.counts[place],), result.weights[[place]])
 
 
 def _summarise(

@@ -34,8 +34,9 @@ __all__ = [
     "open_axes",
     "place_beside",
     "shorten",
-    "spread",
+    "spread_apart",
     "stack_panels",
+    "take_colours",
 ]
 
 _WIDEST_GAPS = 0.6  # share of the width that gaps may take together
@@ -63,7 +64,7 @@ def stack_panels(axes: Axes, heights: Sequence[float], gap: float) -> list[Any]:
 
 
 def place_beside(axes: Axes, n_panels: int, gap: float) -> list[Any]:
-    """Return panels beside each other, so many inches apart; the Axes itself if it is one.
+    """Return panels beside each other with a gap in inches; the Axes itself if it is one.
 
     Labels stand in the gap and do not shrink with the Axes, so the gap does not, either.
     """
@@ -80,7 +81,7 @@ def place_beside(axes: Axes, n_panels: int, gap: float) -> list[Any]:
     ]
 
 
-def spread(places: FloatArray, least: float) -> FloatArray:
+def spread_apart(places: FloatArray, least: float) -> FloatArray:
     """Return places that are at least so far apart, as near to the given ones as can be."""
     order = np.argsort(places, kind="stable")
     # Around slots of equal distance, neighbours may meet but not pass each other: blocks
@@ -122,6 +123,12 @@ def open_axes(
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
+def take_colours(name: str, low: float, high: float, n: int) -> AnyArray:
+    """Return evenly spaced colours of a part of a colour map."""
+    colour_maps = require("matplotlib", extra="plot", feature="plotting").colormaps
+    return np.asarray(colour_maps[name](np.linspace(low, high, n)))
+
+
 def name_time(unit: str | None) -> str:
     """Return the label of an axis of time."""
     name = name_unit(unit)
@@ -136,7 +143,7 @@ def name_moment(time: float, unit: str | None) -> str:
 
 
 def format_number(value: float, n_digits: int = 4) -> str:
-    """Return a number with so many digits; large numbers in full."""
+    """Return a number with a few digits; large numbers in full."""
     return f"{value:.0f}" if abs(value) >= 1000.0 else f"{value:.{n_digits}g}"
 
 
