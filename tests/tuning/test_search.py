@@ -378,3 +378,17 @@ class TestSensors:
             for Z in (wells.Z, other)
         ]
         assert_array_equal(*found)
+
+
+def test_scorers_may_forecast(fleet):
+    def score(model, X, y):
+        table = model.forecast(X, y, 10.0, intervals="conformal", level=0.5)
+        return -float(table["upper"].sum())
+
+    model = BoostR(n_estimators=5, validation=0.3, random_state=0)
+    search = BoostRSearch(
+        model, {"gamma2": (0.1, 9.0)}, n_points=2, splits=2, scoring=score
+    )
+    found = search.fit(fleet.X, fleet.y)
+    assert np.isfinite([run["mean_score"] for run in found.results_]).all()
+    assert np.isfinite(found.score(fleet.X, fleet.y))
