@@ -362,7 +362,7 @@ def test_features_and_histories_must_be_in_order(fleet):
     [
         (lambda model, X: model.predict(X, horizon=[1.0, 2.0]), "one time"),
         (lambda model, X: model.predict(X, horizon="soon"), "must be numbers"),
-        (lambda model, X: model.predict_cumulative(X, [-1.0]), "none of them negative"),
+        (lambda model, X: model.predict_cumulative(X, [-1.0]), "finite and not negative"),
         (lambda model, X: model.predict_count(X, 5.0, 4.0), "not stop before it starts"),
         (lambda model, X: model.predict_count(X, [1.0, 2.0], 4.0), "one per individual"),
     ],

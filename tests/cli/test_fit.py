@@ -106,7 +106,7 @@ def test_only_the_past_is_learned_from(run, pumps, tmp_path):
         (["--set", "leaf=nope"], "`leaf` must be"),
         (["--n-estimators", 0], "`n_estimators` must be"),
         (["--validation", "much"], "`validation` must be"),
-        (["--until", "-5"], "nobody is observed before"),
+        (["--until", "-5"], "none is before"),
         (["--static", "nowhere.csv"], "there is nothing at 'nowhere.csv'"),
         (["--id", "well"], "it has `pump`, `day`, `failed`"),
         (["--start", "well"], "must be a column, a number or a date"),

@@ -53,5 +53,5 @@ def test_the_measure_is_drawn_date_by_date_with_its_mean(result):
 def test_another_measure_can_be_drawn(result):
     scores = plot_backtest(result, measure="concordance").child_axes[1]
     assert scores.get_ylabel() == "Concordance"
-    with pytest.raises(InvalidParameterError, match="must be 'deviance', 'mae'"):
+    with pytest.raises(InvalidParameterError, match="must be one of 'deviance', 'mae'"):
         plot_backtest(result, measure="x")

@@ -311,7 +311,7 @@ def test_a_checkpoint_of_other_data_is_refused(y, tmp_path):
     ("options", "message"),
     [
         ({"as_of": [0.5]}, "there are none before 0.5"),
-        ({"as_of": [31.0]}, "nobody is observed after 31"),
+        ({"as_of": [31.0]}, "none is after 31"),
         ({"as_of": []}, "list of dates"),
         ({"as_of": "2024-01-01"}, "list of dates"),
         ({"as_of": [[1.0, 2.0]]}, "one time or time stamp per date"),
@@ -327,9 +327,9 @@ def test_wrong_dates_and_lengths_are_refused(y, options, message):
         backtest(Spy(), X, y, **({"horizon": 5.0} | options))
 
 
-def test_somebody_must_be_under_observation_at_the_date():
+def test_some_individual_must_be_observed_at_the_date():
     y = RecurrentEvents.from_lists([[1.0], [25.0]], start=[0.0, 20.0], end=[9.0, 30.0])
-    with pytest.raises(InvalidParameterError, match="under observation as of 15"):
+    with pytest.raises(InvalidParameterError, match="observed as of 15"):
         backtest(Spy(), X[:2], y, as_of=[15.0], horizon=10.0)
 
 
