@@ -164,7 +164,7 @@ def test_events_at_the_very_end_have_the_largest_shape():
 
 
 def test_stopping_too_early_is_said(rng, monkeypatch):
-    monkeypatch.setattr("boostr.baselines._power_likelihood._MAX_STEPS", 1)
+    monkeypatch.setattr("boostr.baselines._power_law._MAX_STEPS", 1)
     X, y = simulate(rng, 60, -1.0, np.array([0.6]), 1.4)
     with pytest.warns(ConvergenceWarning, match="after 1 steps"):
         PowerLawProcess().fit(X, y)
