@@ -96,7 +96,7 @@ def mcf_by_group(
     >>> data = load_cgd()
     >>> estimates = mcf_by_group(data.y, data.X["treatment"])
     >>> {name: each.predict([300.0]).round(2) for name, each in estimates.items()}
-    {'placebo': array([0.95]), 'rIFN-g': array([0.35])}
+    {'placebo': array([0.89]), 'rIFN-g': array([0.28])}
     """
     names, member = read_groups(check_target(y), group)
     return {
