@@ -9,6 +9,6 @@ def draw_plainly(monkeypatch):
 
     def save_plainly(self, file, **_):
         self.set_layout_engine("none")
-        save(self, file, format="png")
+        save(self, file, format="png", dpi=20)
 
     monkeypatch.setattr(figure, "savefig", save_plainly)

@@ -67,7 +67,7 @@ def test_time_as_a_feature_is_bumpier_and_errs_more(scores):
     assert ad_hoc["bumps"] > 5.0 * default["bumps"]
     assert default["falling"] == 0.0 < ad_hoc["falling"]
     assert default["within"] < ad_hoc["within"]
-    assert default["beyond"] < 0.1 * ad_hoc["beyond"]
+    assert default["beyond"] < 0.2 * ad_hoc["beyond"]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from boostr.reproduction._kelly import (
 from boostr.reproduction._learners import DEFAULT
 from boostr.simulate import kelly
 
-SIZE = replace(TINY, n_subjects=1000, n_forest_trees=50)
+SIZE = replace(TINY, n_subjects=600)
 
 
 def score(learner, sigma=0.1):

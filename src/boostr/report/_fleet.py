@@ -126,7 +126,7 @@ class Activity:
         """Count all individuals and events."""
         edges = np.linspace(y.start.min(), y.end.max(), _N_BINS + 1)
         starts, stops = (
-            np.minimum(times, edges[:, None]).sum(axis=1)
+            np.array([np.minimum(times, edge).sum() for edge in edges])
             for times in (y.window_start, y.window_stop)
         )
         observed = np.diff(stops - starts) / np.diff(edges)

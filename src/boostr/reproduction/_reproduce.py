@@ -73,7 +73,7 @@ def reproduce(
     InvalidParameterError
         If there is no such part.
     MissingDependencyError
-        If matplotlib, jinja2 or tqdm is not installed.
+        If matplotlib, jinja2 or, with `progress`, tqdm is not installed.
 
     See Also
     --------
@@ -93,6 +93,8 @@ def reproduce(
     # Checked first, so that a missing package does not end a long run.
     require("matplotlib.pyplot", extra="plot", feature="boostr reproduce")
     require("jinja2", extra="report", feature="boostr reproduce")
+    if progress:
+        require("tqdm", extra="progress", feature="A progress bar")
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
     check_output(page, "The page")

@@ -68,8 +68,7 @@ class Work:
     ) -> None:
         self.scale = scale
         self._memory = joblib.Memory(folder / boostr.__version__, verbose=0)
-        self._tqdm = require("tqdm", extra="progress", feature="A progress bar").tqdm
-        self._is_silent = not progress
+        self._has_bar = progress
         self._n_processes = n_processes
 
     def run(
@@ -101,17 +100,16 @@ class Work:
         with (
             joblib.parallel_config("loky", n_jobs=n_processes, inner_max_num_threads=1)
             if n_processes > 1
-            else joblib.parallel_config("sequential"),
-            self._tqdm(
-                desc=stage,
-                total=len(jobs),
-                initial=len(jobs) - len(missing),
-                disable=self._is_silent,
-            ) as bar,
+            else joblib.parallel_config("sequential")
         ):
             pool = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-            for _ in pool(joblib.delayed(known)(**job) for job in missing):
-                bar.update()
+            done = pool(joblib.delayed(known)(**job) for job in missing)
+            if self._has_bar:
+                tqdm = require("tqdm", extra="progress", feature="A progress bar").tqdm
+                n_done = len(jobs) - len(missing)
+                done = tqdm(done, desc=stage, total=len(jobs), initial=n_done)
+            for _ in done:
+                pass  # results are on disk
         found: dict[Any, list[Result]] = {case: [] for case in cases}
         for job in jobs:
             found[job["case"]].append(known(**job))
