@@ -10,7 +10,8 @@ pytest.importorskip("typer")
 from tests.cli.scenes import TINY, draw_pumps  # noqa: E402
 
 import boostr  # noqa: E402
-from boostr.cli._tables import FleetFiles, read_fleet  # noqa: E402
+from boostr.cli._inputs import FleetFiles  # noqa: E402
+from boostr.cli._tables import read_fleet  # noqa: E402
 from boostr.data import RecurrentEvents  # noqa: E402
 from boostr.exceptions import BoostrError  # noqa: E402
 

@@ -11,7 +11,8 @@ pytest.importorskip("typer")
 from tests.cli.scenes import draw_pumps  # noqa: E402
 
 from boostr import BoostR  # noqa: E402
-from boostr.cli._tables import FleetFiles, Known, read_fleet, read_when  # noqa: E402
+from boostr.cli._inputs import FleetFiles, Known  # noqa: E402
+from boostr.cli._tables import read_fleet, read_when  # noqa: E402
 from boostr.data import RecurrentEvents, Trajectories  # noqa: E402
 from boostr.datasets import load_cgd, load_valve_seats  # noqa: E402
 from boostr.exceptions import (  # noqa: E402
@@ -191,7 +192,7 @@ def test_dates_among_features_become_days(read):
             lambda table: table.with_columns(pl.col("pump").replace("P01", None)),
             r"has none \(row 3 of the file\)",
         ),
-        (lambda table: table.select("pump"), "must have some beside the id"),
+        (lambda table: table.select("pump"), "must have some besides the id"),
     ],
     ids=["missing", "twice", "other", "unknown", "no features"],
 )

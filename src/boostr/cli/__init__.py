@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 from boostr import _command
@@ -28,6 +27,7 @@ def main() -> None:
     except MissingDependencyError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
-    app = importlib.import_module("boostr.cli._app").app
+    from boostr.cli._app import app  # noqa: PLC0415 - typer may be missing
+
     _command.end()
     app()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import importlib
 import os
 import sys
 import threading
@@ -17,14 +16,22 @@ from typer.core import TyperGroup
 
 import boostr
 from boostr._command import INTERRUPTED
+from boostr.cli import (
+    _backtest,
+    _demo,
+    _evaluate,
+    _fit,
+    _forecast,
+    _report,
+    _reproduce,
+)
 from boostr.cli._output import echo
 from boostr.exceptions import BoostrError
 
 __all__ = ["app"]
 
-# Command ``x`` is the function ``x`` of the module ``boostr.cli._x``, which also has an
-# ``EXAMPLE`` of its use.
-_COMMANDS = ("demo", "fit", "forecast", "evaluate", "backtest", "report", "reproduce")
+# In the order of the help: command ``x`` is the function ``x`` of the module ``_x``.
+_MODULES = (_demo, _fit, _forecast, _evaluate, _backtest, _report, _reproduce)
 _AS_IT_IS = "\b\n"  # keeps the lines of a paragraph of help
 
 
@@ -42,7 +49,7 @@ def _messages() -> Iterator[None]:
     """Exit with status 2 for bad input, 1 for a bug in boostr, 130 if interrupted."""
     try:
         yield
-    except BrokenPipeError:  # whoever reads the output has had enough
+    except BrokenPipeError:  # the reader of the output has closed it
         raise
     except (typer.Exit, typer.Abort):
         raise
@@ -143,7 +150,7 @@ def _describe(
 
 
 def _make_app() -> typer.Typer:
-    modules = {name: importlib.import_module(f"boostr.cli._{name}") for name in _COMMANDS}
+    modules = {module.__name__.rpartition("._")[2]: module for module in _MODULES}
     examples = "\n".join(f"  {module.EXAMPLE}" for module in modules.values())
     made = typer.Typer(
         cls=_Commands,

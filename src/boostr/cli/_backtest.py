@@ -12,6 +12,7 @@ from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
 from boostr.cli._files import open_file, quote_names
 from boostr.cli._fit import make_model, shows_progress
+from boostr.cli._inputs import FleetFiles
 from boostr.cli._output import (
     as_records,
     check_table_output,
@@ -21,7 +22,7 @@ from boostr.cli._output import (
     to_polars,
     write_table,
 )
-from boostr.cli._tables import FleetData, FleetFiles, read_fleet, read_when
+from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length
 from boostr.exceptions import InvalidParameterError

@@ -13,9 +13,10 @@ import typer
 from boostr.cli._files import load_polars
 from boostr.cli._fit import train_and_save
 from boostr.cli._forecast import make_forecasts, show_forecast
+from boostr.cli._inputs import FleetFiles
 from boostr.cli._options import Json
 from boostr.cli._output import echo, print_json, write_table
-from boostr.cli._tables import FleetFiles, read_fleet
+from boostr.cli._tables import read_fleet
 from boostr.data.times import name_length
 from boostr.estimators import BoostR
 from boostr.io.files import check_output

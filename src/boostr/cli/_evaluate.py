@@ -13,8 +13,9 @@ import typer
 from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
 from boostr.cli._forecast import make_forecasts
+from boostr.cli._inputs import FleetFiles, Known
 from boostr.cli._output import echo, print_json, print_table
-from boostr.cli._tables import FleetData, FleetFiles, Known, read_fleet, read_when
+from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data import Panel
 from boostr.data.events.fingerprint import tell_trained_on
 from boostr.estimators import BoostR
@@ -131,16 +132,20 @@ def judge_forecasts(
     rows, after = split.test_rows[is_whole], split.test[is_whole]
     if not rows.size:
         raise InvalidParameterError(
-            f"Somebody must be observed before and after {date}, but nobody is.\n\nHint: "
-            f"follow-up lasts from {fleet.y.start.min():g} to {fleet.y.end.max():g}."
+            f"Some individuals must be observed before and after {date}, but none is.\n\n"
+            f"Hint: follow-up lasts from {fleet.y.start.min():g} to {fleet.y.end.max():g}."
         )
     if rows.size < len(fleet.y):
         echo(
             f"judging {rows.size} of {len(fleet.y)} individuals: those who were observed "
             f"before {date} and went on to be"
         )
-    asked = {"now": split.dates[rows], "horizon": after.end - after.start, "level": level}
-    table, total = make_forecasts(model, fleet.take(rows), asked)
+    settings = {
+        "now": split.dates[rows],
+        "horizon": after.end - after.start,
+        "level": level,
+    }
+    table, total = make_forecasts(model, fleet.take(rows), settings)
     found = table.to_dict(as_series=False)
     place = {one: row for row, one in enumerate(found["id"])}
     order = [place[one] for one in after.ids.tolist()]

@@ -16,8 +16,9 @@ import typer
 
 from boostr.cli import _options as options
 from boostr.cli._files import quote_names
+from boostr.cli._inputs import FleetFiles
 from boostr.cli._output import echo, print_json, print_table
-from boostr.cli._tables import FleetData, FleetFiles, read_fleet, read_when
+from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
@@ -120,11 +121,11 @@ def _read_value(text: str) -> Any:
         return text
 
 
-def shows_progress(asked: bool | None) -> bool:
-    """Return whether to show a bar: if asked for, or on a terminal."""
-    if asked is None:
+def shows_progress(wanted: bool | None) -> bool:
+    """Return whether to show a bar: if wanted, or on a terminal."""
+    if wanted is None:
         return sys.stderr.isatty() and find_spec("tqdm") is not None
-    return asked
+    return wanted
 
 
 def _know_until(fleet: FleetData, until: str) -> FleetData:

@@ -11,6 +11,7 @@ import typer
 
 from boostr.cli import _options as options
 from boostr.cli._files import load_polars
+from boostr.cli._inputs import FleetFiles, Known
 from boostr.cli._output import (
     as_records,
     check_table_output,
@@ -20,7 +21,7 @@ from boostr.cli._output import (
     to_polars,
     write_table,
 )
-from boostr.cli._tables import FleetData, FleetFiles, Known, read_fleet, read_when
+from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length, name_unit
 from boostr.estimators import BoostR
@@ -80,15 +81,15 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         )
     files = replace(files, future=future, by=by)
     fleet = read_fleet(files, Known.of(fitted))
-    asked = {
+    settings = {
         "horizon": horizon,
         "level": level,
         "now": None if now is None else read_when(now, fleet.y, "--now"),
         "own_history": own_history,
     }
     intervals = "conformal" if conformal else "frailty"
-    table, total = make_forecasts(fitted, fleet, asked, k=at_least, intervals=intervals)
-    groups = None if by is None else sum_by(fitted, fleet, asked, by)
+    table, total = make_forecasts(fitted, fleet, settings, k=at_least, intervals=intervals)
+    groups = None if by is None else sum_by(fitted, fleet, settings, by)
     if out is not None:
         write_table(table, out)
         echo(f"{count_of(table.height, 'forecast')} in {out}")
@@ -108,10 +109,10 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
 
 
 def make_forecasts(
-    model: BoostR, fleet: FleetData, asked: dict[str, Any], **more: Any
+    model: BoostR, fleet: FleetData, settings: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
     """Return forecasts of individuals as a polars table, and of the total."""
-    both = {**asked, "Z": fleet.Z, "future": fleet.future}
+    both = {**settings, "Z": fleet.Z, "future": fleet.future}
     native = model.forecast(fleet.X, fleet.y, **both, **more)
     frame = nw.from_native(native, eager_only=True)
     table = load_polars().DataFrame(
@@ -121,9 +122,9 @@ def make_forecasts(
     return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
 
 
-def sum_by(model: BoostR, fleet: FleetData, asked: dict[str, Any], name: str) -> Any:
+def sum_by(model: BoostR, fleet: FleetData, settings: dict[str, Any], name: str) -> Any:
     """Return forecasts of groups as a polars table."""
-    both = {**asked, "Z": fleet.Z, "future": fleet.future}
+    both = {**settings, "Z": fleet.Z, "future": fleet.future}
     labels = fleet.groups.to_list()
     found = to_polars(model.forecast_fleet(fleet.X, fleet.y, **both, by=labels))
     return found.rename({"group": name})

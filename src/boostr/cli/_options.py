@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boostr.cli._tables import FleetFiles
+from boostr.cli._inputs import FleetFiles
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model that `boostr fit` has written.")

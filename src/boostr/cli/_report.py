@@ -10,8 +10,9 @@ import typer
 
 from boostr.cli import _options as options
 from boostr.cli._backtest import read_backtest
+from boostr.cli._inputs import FleetFiles, Known
 from boostr.cli._output import echo, print_json
-from boostr.cli._tables import FleetFiles, Known, read_fleet
+from boostr.cli._tables import read_fleet
 from boostr.data.individuals import count_of
 from boostr.io import load
 from boostr.io.files import check_output

@@ -153,11 +153,11 @@ def check_parts(parts: Sequence[object], kind: type[IndividualArray]) -> None:
     words = kind._wording
     if not parts:
         raise words.value_error("There must be at least one part to concatenate.")
-    strangers = [type(part).__name__ for part in parts if not isinstance(part, kind)]
-    if strangers:
+    others = [type(part).__name__ for part in parts if not isinstance(part, kind)]
+    if others:
         raise words.type_error(
-            f"Parts must be {words.container}, but {len(strangers)} of {len(parts)} are "
-            f"not (for instance {strangers[0]}).\n\n"
+            f"Parts must be {words.container}, but {len(others)} of {len(parts)} are "
+            f"not (for instance {others[0]}).\n\n"
             f"Hint: make each part with {words.constructors}."
         )
 

@@ -17,7 +17,7 @@ from boostr.exceptions import InvalidFeaturesError, InvalidSensorsError, SensorT
 
 
 class Panel:
-    """Static features and sensor series of the same individuals, sliceable by row.
+    """Static features and sensors of the same individuals, sliceable by row.
 
     Tools of scikit-learn split the panel as they split a table, so that both go through
     cross-validation and searches together.
@@ -27,7 +27,7 @@ class Panel:
     X : (n, p) array or DataFrame
         Static features, one row per individual.
     Z : Trajectories
-        Sensor series of the same individuals. Where the index of a pandas table holds
+        Sensors of the same individuals. Where the index of a pandas table holds
         their ids they are put into its order, else row ``i`` belongs to entry ``i``.
 
     Attributes
@@ -35,11 +35,11 @@ class Panel:
     X : (n, p) array or DataFrame
         The features.
     Z : Trajectories
-        The series in the order of the rows.
+        The sensors in the order of the rows.
 
     See Also
     --------
-    Trajectories : The sensor series.
+    Trajectories : The sensors.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Panel:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         raise SensorTypeError(
-            "A Panel cannot become an array, because it holds sensor series beside the "
+            "A Panel cannot become an array, because it holds sensors next to the "
             "features.\n\n"
             "Hint: panel.X is the table; wrap a transformer of features as "
             "StaticTransformer(transformer) to use it in a pipeline."
@@ -133,9 +133,9 @@ def _in_step(X: Any, Z: Trajectories) -> Trajectories:
             return Z.align(labels)
     if X.shape[0] != len(Z):
         raise InvalidSensorsError(
-            "A panel must have one row of features per series, but X has "
+            "A panel must have one row of features per individual of Z, but X has "
             f"{X.shape[0]} rows and Z has {len(Z)} individuals.\n\n"
-            "Hint: Z.align(ids) puts the series into the order of the rows; pass ids=… "
+            "Hint: Z.align(ids) puts the sensors into the order of the rows; pass ids=… "
             "where they are read to keep individuals without samples."
         )
     return Z

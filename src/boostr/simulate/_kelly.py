@@ -172,7 +172,7 @@ def _expected_events(
 def _draw_events(
     features: FloatArray, frailty: FloatArray, end: float, rng: np.random.Generator
 ) -> tuple[FloatArray, AnyArray]:
-    """Draw everybody's next event until all are past the end; sort by subject."""
+    """Draw the next event of every subject until all are past the end; sort by subject."""
     n_effective = _n_effective(features)
     clock = np.zeros(len(features))
     alive = np.arange(len(features))

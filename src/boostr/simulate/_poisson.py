@@ -73,7 +73,7 @@ def dataset_a(
     random_state : int, Generator or None, default=0
         Seed of the random numbers; None draws a fresh one.
     end : float or (float, float), default=100.0
-        End of follow-up of everybody, or the bounds between which the ends are
+        End of follow-up of all individuals, or the bounds between which the ends are
         uniformly staggered.
 
     Returns
@@ -131,7 +131,7 @@ def dataset_b(
     random_state : int, Generator or None, default=0
         Seed of the random numbers; None draws a fresh one.
     end : float or (float, float), default=100.0
-        End of follow-up of everybody, or the bounds between which the ends are
+        End of follow-up of all individuals, or the bounds between which the ends are
         uniformly staggered.
 
     Returns
@@ -187,7 +187,7 @@ def dataset_c(
     random_state : int, Generator or None, default=0
         Seed of the random numbers; None draws a fresh one.
     end : float or (float, float), default=50.0
-        End of follow-up of everybody, or the bounds between which the ends are
+        End of follow-up of all individuals, or the bounds between which the ends are
         uniformly staggered.
 
     Returns
@@ -234,7 +234,7 @@ def dataset_d(
     random_state : int, Generator or None, default=0
         Seed of the random numbers; None draws a fresh one.
     end : float or (float, float), default=100.0
-        End of follow-up of everybody, or the bounds between which the ends are
+        End of follow-up of all individuals, or the bounds between which the ends are
         uniformly staggered.
 
     Returns

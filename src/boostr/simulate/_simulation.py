@@ -81,7 +81,7 @@ class Simulation:
 
 
 def check_end(end: End) -> tuple[float, float]:
-    """Return the bounds of the ends of follow-up, equal when everybody has the same."""
+    """Return the bounds of the ends of follow-up, equal if it is the same for all."""
     bounds = np.atleast_1d(np.asarray(end, dtype=np.float64))
     low, high = float(bounds.flat[0]), float(bounds.flat[-1])
     if bounds.shape not in {(1,), (2,)} or not 0.0 < low <= high < np.inf:

@@ -150,7 +150,7 @@ class WellsTruth:
             raise InvalidFeaturesError(
                 "The truth follows the sensors of the simulated individuals, so `X` must "
                 f"have {len(self.features)} rows, but it has {region.size}.\n\n"
-                "Hint: pass the features of everybody, changed as you like."
+                "Hint: pass the features of all individuals, changed as you like."
             )
         shape = (region.size, check_times(times).size)
         return (
@@ -219,7 +219,7 @@ def wells(
     random_state : int, Generator or None, default=0
         Seed of the random numbers; None draws a fresh one.
     end : float or (float, float), default=(20.0, 100.0)
-        End of follow-up of everybody, or the bounds between which the ends are
+        End of follow-up of all individuals, or the bounds between which the ends are
         uniformly staggered.
     interpolation : {"linear", "last"}, default="linear"
         How the trajectories ``Z`` are made of the samples: "linear" cuts the lines into

@@ -174,10 +174,10 @@ def check_histories(model: Any, y: RecurrentEvents) -> None:
         )
     known = had_costs(model)
     if known is not None and y.times.size and y.has_costs != known:
-        seen, asked = ("costs", "no costs") if y.has_costs else ("no costs", "costs")
+        have, had = ("costs", "no costs") if y.has_costs else ("no costs", "costs")
         raise InvalidEventsError(
             "Events must have costs where those of training had them, but these have "
-            f"{seen} and those had {asked}.\n\nHint: read the histories "
+            f"{have} and those had {had}.\n\nHint: read the histories "
             f"{'without' if y.has_costs else 'with'} cost=…, or fit a model of "
             f"{'costs' if y.has_costs else 'numbers of events'}."
         )

@@ -53,10 +53,10 @@ def settle_duplicates(
             f"{duplicates!r}.\n\nHint: 'drop' keeps one row of each."
         )
     frame = as_frame(df)
-    asked = [name for name in dict.fromkeys(names) if name is not None]
-    if duplicates == "keep" or not set(asked) <= set(frame.columns):
-        return df  # a column that is not there is refused by whoever reads it
-    repeated = _find_repeated(frame, asked)
+    used = [name for name in dict.fromkeys(names) if name is not None]
+    if duplicates == "keep" or not set(used) <= set(frame.columns):
+        return df  # a column that is missing is refused when it is read
+    repeated = _find_repeated(frame, used)
     if not repeated.size:
         return df
     if duplicates == "drop":

@@ -134,7 +134,7 @@ def _check_as_many(exposure: Exposure, n: int) -> Exposure:
     """Return the exposures if there are ``n``; they are matched by position."""
     if len(exposure) != n:
         raise InvalidParameterError(
-            f"`exposure` must be of the {n} individuals asked for, but it is of "
+            f"`exposure` must be of the {n} individuals given, but it is of "
             f"{len(exposure)}.\n\nHint: y[rows].exposure takes those of some."
         )
     return exposure
@@ -169,19 +169,19 @@ def _check_values(
         )
 
 
-def _read_sensor(series: Trajectories, ids: AnyArray) -> Exposure:
+def _read_sensor(sensor: Trajectories, ids: AnyArray) -> Exposure:
     """Return the exposures of a sensor; gaps are filled with the last known value."""
-    if len(series.names) != 1 or series.categories[0] is not None:
+    if len(sensor.names) != 1 or sensor.categories[0] is not None:
         raise SensorTypeError(
             "An exposure must be Trajectories of one sensor of numbers, but these are of "
-            f"{', '.join(map(repr, series.names)) or 'none'}.\n\n"
+            f"{', '.join(map(repr, sensor.names)) or 'none'}.\n\n"
             "Hint: Z.select('flights') keeps one."
         )
-    series._check_as_many(len(ids))
-    is_known = ~np.isnan(series.values[0])
-    owner = owners_of(series.offsets)[is_known]
-    values = series.values[0][is_known]
-    counts = np.bincount(owner, minlength=len(series))
+    sensor._check_as_many(len(ids))
+    is_known = ~np.isnan(sensor.values[0])
+    owner = owners_of(sensor.offsets)[is_known]
+    values = sensor.values[0][is_known]
+    counts = np.bincount(owner, minlength=len(sensor))
     if not counts.all():
         raise blame(
             "Every individual must have a known exposure",
@@ -194,14 +194,14 @@ def _read_sensor(series: Trajectories, ids: AnyArray) -> Exposure:
         raise blame(
             "Exposures must be finite and not negative", ids, owner[wrong], _UNIT_HINT
         )
-    return Exposure.of_samples(series.times[is_known], values, offsets_of(counts))
+    return Exposure.of_samples(sensor.times[is_known], values, offsets_of(counts))
 
 
-def _check_clock(series: Trajectories, y: RecurrentEvents | ScannedEvents) -> None:
-    if (series.origin, series.time_unit) != (y.origin, y.time_unit):
+def _check_clock(sensor: Trajectories, y: RecurrentEvents | ScannedEvents) -> None:
+    if (sensor.origin, sensor.time_unit) != (y.origin, y.time_unit):
         raise InvalidEventsError(
             "Exposures and events must count time in the same unit from the same origin, "
-            f"but exposures count in {series.time_unit!r} from {series.origin} and events "
+            f"but exposures count in {sensor.time_unit!r} from {sensor.origin} and events "
             f"in {y.time_unit!r} from {y.origin}.\n\n"
             "Hint: Trajectories.from_long(…, unit=y.time_unit, origin=y.origin)."
         )

@@ -56,8 +56,7 @@ class RiskTable:
     def at_risk(self) -> FloatArray:
         """Sum the weights, times exposures, of those observed at each event time.
 
-        Where nobody is exposed at an event time, the least exposure of anybody stands for
-        that.
+        If no individual is exposed at an event time, the smallest exposure is used.
         """
         n_cells = self.times.size + 1
         weight = self.weight[self.window_owner] * self.exposure

@@ -276,6 +276,6 @@ def _time_columns(time: str | None, start: Any, stop: str | None) -> Columns:
         return {"time": time}
     if not isinstance(start, str):
         raise InvalidParameterError(
-            f"`start` must be the name of a column beside `stop`, but it is {start!r}."
+            f"`start` must be the name of a column if `stop` is given, but it is {start!r}."
         )
     return {"start": start, "stop": stop}

@@ -90,7 +90,7 @@ def open_files(
         with file_errors(file), file.open("rb") as opened:
             schema, found = read_footer(opened, file, id)
         if columns is None:
-            # pandas writes an index without a name as a column that nobody named either.
+            # pandas writes an index without a name as a column.
             columns = [n for n in schema.names if not n.startswith("__index_level_")]
         schemas.append(_plain_schema(pyarrow, schema, columns, file))
         groups += [group for group in found if group.n_rows > 0]

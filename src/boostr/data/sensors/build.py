@@ -1,4 +1,4 @@
-"""From samples to paths: ties, order, values that hold, lines, and gaps."""
+"""Values of sensors between their samples: ties, values that hold, lines and gaps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Filling:
                 )
 
 
-def build_paths(
+def fill_sensors(
     times: FloatArray,
     offsets: OffsetArray,
     values: FloatArray,

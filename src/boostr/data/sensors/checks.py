@@ -94,7 +94,7 @@ def match_ids(own: AnyArray, wanted: AnyArray) -> OffsetArray | None:
     surplus = [id_ for id_ in position if id_ not in different]
     if surplus:
         raise InvalidSensorsError(
-            f"Sensors must be of the individuals asked for, but {len(surplus)} of "
+            f"Sensors must be of the given individuals, but {len(surplus)} of "
             f"{own.size} individuals with sensors are none of them "
             f"(ids {first_few(surplus)}).\n\nHint: Z[numpy.isin(Z.ids, y.ids)]."
         )

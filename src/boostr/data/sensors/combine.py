@@ -51,11 +51,11 @@ def merge_sensors(one: Sensors, other: Trajectories) -> Sensors:
 
 def continue_sensors(past: Sensors, future: Trajectories, at: ArrayLike | None) -> Sensors:
     """Return the sensors up to ``at``, then those of a future of the same individuals."""
-    strangers = [name for name in future.names if name not in past.names]
-    if strangers:
+    unknown = [name for name in future.names if name not in past.names]
+    if unknown:
         raise InvalidSensorsError(
-            f"The future must be of the same sensors, but {len(strangers)} of its "
-            f"sensors are not there ({first_few(strangers)}).\n\n"
+            f"The future must be of the same sensors, but {len(unknown)} of its "
+            f"sensors are not there ({first_few(unknown)}).\n\n"
             "Hint: future.select(Z.names)."
         )
     same = past.select(future.names)
@@ -110,7 +110,7 @@ def _first_times(sensors: Trajectories) -> FloatArray:
 
 
 def _just_before(unknown: Trajectories, first: Trajectories) -> Runs:
-    """Return the last moment at which sensors are unknown beside some that never are."""
+    """Return the last moment at which sensors are unknown while others never are."""
     begin = _first_times(unknown)
     leads = np.isfinite(begin) & (begin <= _first_times(first))
     return one_each(np.nextafter(begin, -np.inf), leads)

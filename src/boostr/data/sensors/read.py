@@ -22,7 +22,7 @@ from boostr.data.columns import (
     read_moments,
 )
 from boostr.data.parquet.files import TableSource
-from boostr.data.sensors.build import Filling, build_paths
+from boostr.data.sensors.build import Filling, fill_sensors
 from boostr.data.sensors.checks import check_names, sensor_errors
 from boostr.data.times import INDIVIDUAL, as_stamp, common_kind, resolve_unit, to_numbers
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
@@ -67,7 +67,7 @@ def read_samples(
         _check_finite(name, row, offsets, runs.ids)
     is_numeric = tuple(found is None for found in categories)
     return clock | {
-        **build_paths(times, offsets, values, is_numeric, filling),
+        **fill_sensors(times, offsets, values, is_numeric, filling),
         "names": check_names(names),
         "categories": tuple(categories),
         "ids": runs.ids,
@@ -132,15 +132,15 @@ def _read_ids(column: Column, ids: Any) -> RowRuns:
         hint = "read the sensors first, then Z.align(ids)."
         check_unique(wanted, InvalidSensorsError, hint)
         position = {id_: i for i, id_ in enumerate(wanted.tolist())}
-        strangers = [id_ for id_ in runs.ids.tolist() if id_ not in position]
-        if strangers:
+        unknown = [id_ for id_ in runs.ids.tolist() if id_ not in position]
+        if unknown:
             error = InvalidSensorsError(
-                f"Samples must be of individuals in `ids`, but {len(strangers)} of "
+                f"Samples must be of individuals in `ids`, but {len(unknown)} of "
                 f"{runs.ids.size} individuals of the table are not (ids "
-                f"{first_few(strangers)}).\n\n"
+                f"{first_few(unknown)}).\n\n"
                 "Hint: drop their rows, for instance df[df[id].isin(y.ids)]."
             )
-            error.ids = strangers[:5]
+            error.ids = unknown[:5]
             raise error
         places = np.array([position[id_] for id_ in runs.ids.tolist()], dtype=np.int64)
         runs = RowRuns(starts=runs.starts, owner=places[runs.owner], ids=wanted)
@@ -262,7 +262,7 @@ def read_arrays(
         _check_codes(name, row, one)
     is_numeric = tuple(one is None for one in lists)
     return {
-        **build_paths(flat, begin, rows, is_numeric, filling),
+        **fill_sensors(flat, begin, rows, is_numeric, filling),
         "names": labels,
         "categories": lists,
         "ids": who,

@@ -85,12 +85,12 @@ class SharedSensors:
     series : Trajectories
         The series of one individual that stands for all; its dates count from 1970.
     seasons : tuple of str
-        Seasons beside it, which follow from the date.
+        Seasons, which follow from the date.
     resolution : int
         Length of the steps in which events are dated, in microseconds: an event that is
         dated by day belongs to the whole day.
     own : Trajectories or None
-        Sensors of the individuals' own beside them.
+        Sensors of the individuals' own, in addition.
 
     See Also
     --------

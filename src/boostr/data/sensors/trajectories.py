@@ -51,7 +51,7 @@ from boostr.exceptions import InvalidParameterError, InvalidSensorsError, Sensor
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Trajectories(IndividualArray):
-    """Sensor series of many individuals, sliceable like a 1-D array.
+    """Sensors of many individuals, sliceable like a 1-D array.
 
     Sensors are sampled at times that may differ between individuals and between sensors.
     A value acts *after* its sample and holds until the next one of the same sensor:
@@ -364,7 +364,7 @@ class Trajectories(IndividualArray):
 
     @classmethod
     def from_events(cls, events: RecurrentEvents) -> Self:
-        """Make the series of individuals without any sensor.
+        """Make the sensors of individuals that have none.
 
         What the events themselves tell can then be added, for instance with
         `time_since_event` and `events_in_window`.
@@ -555,7 +555,7 @@ class Trajectories(IndividualArray):
             Cycles (years, weeks, days) that follow-up must cover from the first entry to
             the last end: with fewer, a season is left out with a `SeasonWarning`, because
             a single winter cannot be told from a bad time. 0 takes all, for instance for
-            the few individuals that a fitted model is asked about.
+            the few individuals that a forecast is made for.
 
         Returns
         -------
@@ -633,13 +633,13 @@ class Trajectories(IndividualArray):
         >>> Z.read([1.0, 2.0, 9.0])[:, :, 0]
         array([[nan,  5.,  6.]])
         """
-        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
-        if asked.ndim > 2 or (asked.ndim == 2 and asked.shape[0] != len(self)):
+        given = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if given.ndim > 2 or (given.ndim == 2 and given.shape[0] != len(self)):
             raise InvalidParameterError(
                 "`times` must be in one dimension, or one row per individual, but its "
-                f"shape is {asked.shape} for {len(self)} individuals."
+                f"shape is {given.shape} for {len(self)} individuals."
             )
-        rows = np.ascontiguousarray(np.broadcast_to(asked, (len(self), asked.shape[-1])))
+        rows = np.ascontiguousarray(np.broadcast_to(given, (len(self), given.shape[-1])))
         out = np.empty((*rows.shape, len(self.names)))
         read_values(self._pieces(), self.values, rows, out)
         return out
@@ -697,8 +697,8 @@ class Trajectories(IndividualArray):
         >>> Z.select(["torque"]).values
         array([[6.]])
         """
-        asked = [names] if isinstance(names, str) else names
-        chosen = [self._index(name) for name in asked]
+        given = [names] if isinstance(names, str) else names
+        chosen = [self._index(name) for name in given]
         return self._with(
             values=self.values[chosen],
             names=tuple(self.names[i] for i in chosen),
