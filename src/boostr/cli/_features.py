@@ -21,13 +21,13 @@ from boostr.exceptions import (
     InvalidParameterError,
 )
 
-__all__ = ["read_static"]
+__all__ = ["read_feature_table"]
 
 _ISO = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?$"
 _DAY = 86_400_000_000.0  # microseconds
 
 
-def read_static(
+def read_feature_table(
     files: FleetFiles, histories: EventTable, known: Known | None, exposure: str | None
 ) -> tuple[Any, dict[str | None, Any]]:
     """Return one row of features per individual, in the order of the histories.

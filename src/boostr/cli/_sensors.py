@@ -16,10 +16,10 @@ from boostr.cli._output import echo
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories
 from boostr.exceptions import InvalidSensorsError
 
-__all__ = ["join_sensors", "read_sensors", "read_shared", "restore_seasons"]
+__all__ = ["join_sensors", "read_sensor_table", "read_shared", "restore_seasons"]
 
 
-def read_sensors(
+def read_sensor_table(
     path: Path,
     files: FleetFiles,
     histories: EventTable,

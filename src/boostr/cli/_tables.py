@@ -9,7 +9,7 @@ import numpy as np
 
 from boostr._checks.numbers import first_few
 from boostr.cli._events import EventTable, Reading, read_event_table
-from boostr.cli._features import read_static
+from boostr.cli._features import read_feature_table
 from boostr.cli._files import open_file, quote_names
 from boostr.cli._guess import guess_id
 from boostr.cli._inputs import FleetFiles, Known
@@ -18,7 +18,7 @@ from boostr.cli._moments import is_date
 from boostr.cli._output import echo
 from boostr.cli._sensors import (
     join_sensors,
-    read_sensors,
+    read_sensor_table,
     read_shared,
     restore_seasons,
 )
@@ -85,7 +85,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> FleetData:
     y, reading, groups = histories.y, histories.reading, None
     is_needed = known is None or known.features or exposure or files.by
     if files.static is not None and is_needed:
-        X, others = read_static(files, histories, known, exposure)
+        X, others = read_feature_table(files, histories, known, exposure)
         if exposure in others:
             y = y.with_exposure(others[exposure].to_numpy())
         groups = others.get(files.by)
@@ -94,7 +94,7 @@ def read_fleet(files: FleetFiles, known: Known | None = None) -> FleetData:
     own, future = (
         None
         if path is None or not has_own
-        else read_sensors(
+        else read_sensor_table(
             path, files, histories, known, is_plan, exposure if is_sensor else None
         )
         for path, is_plan in ((files.sensors, False), (files.future, True))
