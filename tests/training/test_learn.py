@@ -179,7 +179,7 @@ def test_a_checkpoint_needs_a_seed(scene, path, state):
 
 def test_another_version_is_refused(scene, path, monkeypatch):
     scene.fit(PLAIN, checkpoint=path)
-    monkeypatch.setattr("boostr._training.learn.own_version", lambda: "99.0")
+    monkeypatch.setattr("boostr._training.fit.own_version", lambda: "99.0")
     with pytest.raises(InvalidParameterError, match="other values of: version of boostr"):
         scene.fit(PLAIN, checkpoint=path)
 

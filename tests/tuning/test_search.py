@@ -140,7 +140,7 @@ class TestSharedStatistics:
         assert_allclose(search.results_[1]["scores"], [model.score(fleet.X, fleet.y)])
 
     def test_statistics_are_computed_once_a_family(self, fleet, monkeypatch):
-        from boostr.tuning import _shared
+        from boostr.tuning import _plan as _shared
 
         calls = []
         compute = _shared.compute_statistics

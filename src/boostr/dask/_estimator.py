@@ -16,9 +16,9 @@ from sklearn.utils.validation import validate_data
 from boostr._engine.binning import BinMapper
 from boostr._engine.training_set import LocalTrainingSet, TrainingSet, sum_up
 from boostr._training.finish import Grown, finish_fit
+from boostr._training.fit import learn_trees
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import spread_rows
-from boostr._training.learn import learn_trees
 from boostr._training.run import Progress, RunOptions, forget, name_interrupt, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins

@@ -12,10 +12,11 @@ others need ends that do not.
 from boostr.metrics._calibration import (
     CalibrationSlope,
     CalibrationTable,
+    CaptureCurve,
     calibration_slope,
     calibration_table,
+    capture_curve,
 )
-from boostr.metrics._capture import CaptureCurve, capture_curve
 from boostr.metrics._concordance import (
     event_concordance,
     paper_concordance,

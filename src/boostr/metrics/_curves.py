@@ -10,8 +10,13 @@ from boostr._kernels.mcf import integrate_squared_gaps
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._checks import check_curves, check_grid
-from boostr.metrics._observation import check_cover, check_observed, inverse_weighted_costs
+from boostr.metrics._observation import (
+    check_cover,
+    check_curves,
+    check_grid,
+    check_observed,
+    inverse_weighted_costs,
+)
 
 __all__ = [
     "integrated_count_error",

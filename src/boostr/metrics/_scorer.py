@@ -15,9 +15,7 @@ from boostr._typing import FloatArray
 from boostr.data import Panel, RecurrentEvents, check_target
 from boostr.data.events.fingerprint import check_histories, warn_if_trained_on
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
-from boostr.metrics._calibration import calibration_slope
-from boostr.metrics._capture import capture_curve
-from boostr.metrics._checks import check_borders, check_grid, check_horizon
+from boostr.metrics._calibration import calibration_slope, capture_curve
 from boostr.metrics._concordance import (
     event_concordance,
     paper_concordance,
@@ -29,6 +27,7 @@ from boostr.metrics._curves import (
     observed_l2,
     skill_score,
 )
+from boostr.metrics._observation import check_borders, check_grid, check_horizon
 from boostr.metrics._windows import (
     point_process_log_likelihood,
     poisson_deviance,

@@ -12,9 +12,11 @@ from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._checks import check_borders, check_positive, check_values
 from boostr.metrics._observation import (
+    check_borders,
     check_observed,
+    check_positive,
+    check_values,
     count_events,
     covers,
     inverse_weighted_costs,

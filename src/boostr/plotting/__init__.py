@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from boostr.plotting._backtest import plot_backtest
-from boostr.plotting._feature_maps import (
+from boostr.plotting._features import (
     plot_coefficient_map,
     plot_feature_map,
     plot_interaction,
+    plot_partial_dependence,
 )
+from boostr.plotting._histories import plot_individual, plot_timeline
 from boostr.plotting._importance import (
     plot_importance,
     plot_permutation_importance,
     plot_sensor_importance,
 )
-from boostr.plotting._individual import plot_individual
 from boostr.plotting._mcf import plot_mcf, plot_mcf_difference, plot_mcf_groups
-from boostr.plotting._partial_dependence import plot_partial_dependence
 from boostr.plotting._quality import (
     plot_calibration,
     plot_capture,
@@ -24,7 +24,6 @@ from boostr.plotting._quality import (
 )
 from boostr.plotting._search import plot_design, plot_setting_boxes
 from boostr.plotting._sensors import plot_sensor_effect, plot_sensor_path
-from boostr.plotting._timeline import plot_timeline
 from boostr.plotting._trees import plot_leaf_counts, plot_partition
 from boostr.plotting.reasons import plot_beeswarm, plot_reason_bars, plot_waterfall
 

@@ -22,7 +22,7 @@ from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io.files import check_checkpoint
 from boostr.tuning._checkpoint import Checkpoint, RunProgress, hash_data, hash_parts
-from boostr.tuning._plan import Individuals, Split, plan_splits
+from boostr.tuning._plan import Individuals, Split, fit_on_part, plan_splits
 from boostr.tuning._results import (
     Scorers,
     check_scorers,
@@ -33,7 +33,6 @@ from boostr.tuning._results import (
     summarise,
     tabulate_results,
 )
-from boostr.tuning._shared import fit_on_part
 from boostr.tuning._space import default_space, draw_settings
 
 __all__ = ["BoostRSearch"]
