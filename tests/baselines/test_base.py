@@ -98,6 +98,10 @@ def mark(baselines):
 
 every_baseline = pytest.mark.parametrize("baseline", mark(SMOOTH + STEPS))
 smooth_baseline = pytest.mark.parametrize("baseline", mark(SMOOTH))
+sensorless_baseline = pytest.mark.parametrize(
+    "baseline",
+    mark([one for one in SMOOTH + STEPS if not isinstance(one, TAKES_SENSORS)]),
+)
 weighed_baseline = pytest.mark.parametrize("baseline", mark(WEIGHED))
 
 
@@ -281,12 +285,10 @@ def test_sensors_are_used_or_refused(baseline, fleet, sensors):
         clone(baseline).fit(fleet.X, fleet.y, sensors)
 
 
-@every_baseline
+@sensorless_baseline
 def test_a_panel_lends_its_static_features_to_baselines_without_sensors(
     baseline, fleet, sensors
 ):
-    if isinstance(baseline, TAKES_SENSORS):
-        pytest.skip("takes sensors")
     with_sensors = clone(baseline).fit(Panel(fleet.X, sensors), fleet.y)
     without = clone(baseline).fit(fleet.X, fleet.y)
     assert_array_equal(with_sensors.predict(fleet.X), without.predict(fleet.X))

@@ -180,7 +180,7 @@ def _describe_memory(worker: dict[str, Any]) -> str:
 
 _DONE: set[bool] = set()  # kinds of models that this process has kernels for
 _PATIENCE = 600.0  # seconds; kernels of a slow machine take a few minutes
-_PATIENCE = 1.0  # seconds between looks at who is there
+_PAUSE = 1.0  # seconds between looks at the workers
 
 
 def compile_once(client: Any, *, has_sensors: bool) -> list[str]:
@@ -205,7 +205,7 @@ def _wait(client: Any, waiting: Sequence[Any], chosen: set[str]) -> None:
     last = time.monotonic() + _PATIENCE
     while time.monotonic() < last:
         try:
-            wait(waiting, timeout=_PATIENCE)
+            wait(waiting, timeout=_PAUSE)
         except TimeoutError:
             # Dask may let a task wait for ever for a worker of its own that was lost.
             if chosen <= set(client.nthreads()):
