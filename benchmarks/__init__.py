@@ -1,1 +1,1 @@
-"""Accuracy and speed of boostr beside other libraries."""
+"""Accuracy and speed of boostr beside baselines."""
