@@ -278,10 +278,10 @@ def score_windows(
     ``curves`` must not use sensor values after that time. NaN for individuals that were
     not observed after it.
     """
-    everyone = np.arange(len(events))
     variance = np.zeros(len(events))
     if law.frailty.drifts:
-        by_fold = curves.expect_by_fold(everyone, now, np.maximum(events.end, now))
+        individuals = np.arange(len(events))
+        by_fold = curves.expect_by_fold(individuals, now, np.maximum(events.end, now))
         variance = relative_variance(curves, by_fold)
     frailties = law.frailty.without_history(variance)
     if own_history:

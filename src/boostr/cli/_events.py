@@ -291,8 +291,8 @@ def _make_events(
             raise
         other = _invert(str(columns.event))
         raise InvalidEventsError(
-            f"Column `{columns.event}` must have 1 for an event, but everybody has 1 in the"
-            " last row and 0 before.\n\n"
+            f"Column `{columns.event}` must have 1 for an event, but all individuals "
+            "have 1 in their last row and 0 before.\n\n"
             f"Hint: --event {other!r} if 0 stands for an event."
         ) from error
 
