@@ -1,6 +1,6 @@
 from boostr.baselines import HistGradientBoostingTime
-from boostr.reproduction import _time_feature
-from boostr.reproduction._time_feature import (
+from boostr.reproduction import _learners as _time_feature
+from boostr.reproduction._learners import (
     find_library,
     make_time_learner,
     name_ad_hoc,

@@ -1,4 +1,4 @@
-"""Checks of parameters: counts, numbers, choices and threads."""
+"""Checks of parameters: counts, numbers, choices, threads, times and windows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,105 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from boostr._checks.numbers import first_few
+from boostr._typing import FloatArray
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["check_choice", "check_count", "check_number", "count_threads"]
+__all__ = [
+    "as_times",
+    "check_choice",
+    "check_count",
+    "check_length",
+    "check_number",
+    "check_spread",
+    "check_times",
+    "check_window_order",
+    "check_windows",
+    "count_threads",
+    "spread_times",
+]
+
+_COUNTED = (
+    "times count units since `y.origin`; for time stamps: "
+    "(stamp - y.origin) / numpy.timedelta64(1, y.time_unit)."
+)
+
+
+def as_times(times: ArrayLike, name: str, hint: str = _COUNTED) -> FloatArray:
+    """Return times as an array of floats with at least one dimension.
+
+    ``name`` and ``hint`` are for the message if they are not numbers.
+    """
+    try:
+        return np.atleast_1d(np.asarray(times, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
+        ) from error
+
+
+def check_times(times: ArrayLike, name: str = "times") -> FloatArray:
+    """Return times as a 1-D array of finite numbers that are not negative."""
+    values = as_times(times, name)
+    if values.ndim != 1:
+        raise InvalidParameterError(
+            f"`{name}` must be a number or a sequence of numbers, but its shape is "
+            f"{values.shape}."
+        )
+    is_wrong = ~((values >= 0.0) & np.isfinite(values))
+    if is_wrong.any():
+        raise InvalidParameterError(
+            f"`{name}` must be finite and not negative, got {first_few(values[is_wrong])}."
+        )
+    return values
+
+
+def check_length(length: Any, name: str) -> float:
+    """Return one length of time, finite and above zero."""
+    is_number = np.ndim(length) == 0 and np.asarray(length).dtype.kind in "iuf"
+    if not is_number or not 0.0 < float(length) < np.inf:
+        raise InvalidParameterError(
+            f"`{name}` must be a finite number above zero, but it is {length!r}.\n\n"
+            "Hint: give it in the unit of the times, for instance 7 for a week of days."
+        )
+    return float(length)
+
+
+def check_spread(times: ArrayLike, n: int, name: str) -> FloatArray:
+    """Return one time per individual from a single one or as many."""
+    return spread_times(check_times(times, name), n, name)
+
+
+def check_windows(
+    start: ArrayLike, stop: ArrayLike, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return starts and stops of windows, one each per individual."""
+    starts, stops = check_spread(start, n, "start"), check_spread(stop, n, "stop")
+    check_window_order(starts, stops)
+    return starts, stops
+
+
+def spread_times(times: FloatArray, n: int, name: str) -> FloatArray:
+    """Return one time per individual, from one time or ``n``; a copy."""
+    if len(times) not in {1, n}:
+        raise InvalidParameterError(
+            f"`{name}` must be one time or one per individual, but it has {len(times)} "
+            f"for {n} individuals."
+        )
+    return np.broadcast_to(times, (n,)).copy()
+
+
+def check_window_order(starts: FloatArray, stops: FloatArray) -> None:
+    """Refuse windows that stop before they start."""
+    wrong = np.flatnonzero(stops < starts)
+    if wrong.size:
+        raise InvalidParameterError(
+            "A window must not stop before it starts, but it does for "
+            f"{wrong.size} of {len(starts)} individuals (rows {first_few(wrong)}).\n\n"
+            "Hint: predict_count(X, start, stop) counts in (start, stop]."
+        )
 
 
 def check_choice(value: object, choices: Sequence[str | None], name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from boostr._checks.numbers import first_few
-from boostr._checks.times import check_spread
+from boostr._checks.parameters import check_spread
 from boostr._forecasting.results import ForecastCalibration
 from boostr._frailty.counts import conformal_level
 from boostr._typing import AnyArray, FloatArray

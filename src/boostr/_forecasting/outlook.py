@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
-from boostr._checks.times import check_spread
+from boostr._checks.parameters import check_spread
 from boostr._engine.curves import REACH
 from boostr._frailty.counts import Counts, find_times, needed_exposure
 from boostr._frailty.law import Frailties, Histories

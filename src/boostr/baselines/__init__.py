@@ -11,10 +11,9 @@ from boostr.baselines._boosted import (
     XGBoostPoisson,
     XGBoostTime,
 )
-from boostr.baselines._coefficients import CoefficientTable
 from boostr.baselines._forest import RandomForestRecurrence
 from boostr.baselines._mcf_regressor import McfK, McfRegressor
-from boostr.baselines._poisson import HomogeneousPoisson, PowerLawProcess
+from boostr.baselines._poisson import CoefficientTable, HomogeneousPoisson, PowerLawProcess
 from boostr.baselines._tuning import tune
 
 __all__ = [

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._checks.numbers import check_ids_match, check_weights
-from boostr._checks.times import check_times, check_windows
+from boostr._checks.parameters import check_times, check_windows
 from boostr._engine.curves import expose
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.baselines._columns import Columns, read_table

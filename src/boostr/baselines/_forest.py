@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.parameters import check_count, check_number, count_threads
-from boostr._checks.times import check_times
+from boostr._checks.parameters import check_count, check_number, check_times, count_threads
 from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._typing import AnyArray, FloatArray
 from boostr.baselines._base import Baseline, BaselineData

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.times import check_length, check_times
+from boostr._checks.parameters import check_length, check_times
 from boostr._forecasting.arguments import (
     add_newcomers,
     check_calibration,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_ids_match, check_weights
-from boostr._checks.times import check_times, check_windows
+from boostr._checks.parameters import check_times, check_windows
 from boostr._engine.curves import UnitCurves
 from boostr._training.run import use_threads
 from boostr._training.sensors import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import first_few
-from boostr._checks.times import as_times, check_window_order, spread_times
+from boostr._checks.parameters import as_times, check_window_order, spread_times
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.curves import UnitCurves, expose
 from boostr._engine.ensemble import Ensemble

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from boostr._checks.numbers import check_ids_match
-from boostr._checks.times import as_times
+from boostr._checks.parameters import as_times
 from boostr._engine.curves import UnitCurves
 from boostr._engine.ensemble import Ensemble, Member
 from boostr._engine.tree import Tree

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from boostr.nonparametric._difference import McfDifference, mcf_by_group, mcf_difference
-from boostr.nonparametric._mcf import MeanCumulativeFunction
-from boostr.nonparametric._trend import TrendTest, laplace_test, mil_hdbk_189_test
-from boostr.nonparametric._two_sample import McfComparison, compare_mcf
+from boostr.nonparametric._mcf import (
+    McfDifference,
+    MeanCumulativeFunction,
+    mcf_by_group,
+    mcf_difference,
+)
+from boostr.nonparametric._tests import (
+    McfComparison,
+    TrendTest,
+    compare_mcf,
+    laplace_test,
+    mil_hdbk_189_test,
+)
 
 __all__ = [
     "McfComparison",

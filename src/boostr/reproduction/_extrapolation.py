@@ -14,7 +14,16 @@ from boostr.estimators import BoostR
 from boostr.metrics import integrated_squared_error
 from boostr.plotting.style import CYCLE
 from boostr.reproduction._kelly import FOLLOW_UP, HORIZON
-from boostr.reproduction._learners import DEFAULT, PAPER, PAPER_SETTINGS, POINTWISE
+from boostr.reproduction._learners import (
+    DEFAULT,
+    PAPER,
+    PAPER_SETTINGS,
+    POINTWISE,
+    RATE,
+    make_time_learner,
+    name_ad_hoc,
+    say_library,
+)
 from boostr.reproduction._page import (
     Block,
     Chapter,
@@ -25,12 +34,6 @@ from boostr.reproduction._page import (
     join_names,
     open_figure,
     say_mean,
-)
-from boostr.reproduction._time_feature import (
-    RATE,
-    make_time_learner,
-    name_ad_hoc,
-    say_library,
 )
 from boostr.reproduction._work import Result, Scale, Work, rank, stack
 from boostr.simulate import dataset_d, kelly

@@ -19,7 +19,14 @@ from boostr.data import RecurrentEvents
 from boostr.estimators import BoostR
 from boostr.metrics import integrated_squared_error, observed_l2
 from boostr.plotting import plot_comparison
-from boostr.reproduction._learners import DEFAULT, FOREST, PAPER_SETTINGS
+from boostr.reproduction._learners import (
+    DEFAULT,
+    FOREST,
+    PAPER_SETTINGS,
+    find_library,
+    make_time_learner,
+    say_library,
+)
 from boostr.reproduction._page import (
     Block,
     Chapter,
@@ -30,11 +37,6 @@ from boostr.reproduction._page import (
     join_names,
     open_figure,
     say_mean,
-)
-from boostr.reproduction._time_feature import (
-    find_library,
-    make_time_learner,
-    say_library,
 )
 from boostr.reproduction._work import Result, Results, Scale, Work, stack
 from boostr.simulate import kelly

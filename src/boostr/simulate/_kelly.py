@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincc
 
-from boostr._checks.parameters import check_count
-from boostr._checks.times import check_times
+from boostr._checks.parameters import check_count, check_times
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidParameterError

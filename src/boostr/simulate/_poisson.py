@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.parameters import check_count
-from boostr._checks.times import check_times
+from boostr._checks.parameters import check_count, check_times
 from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents
 from boostr.simulate._simulation import (

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, expit
 
-from boostr._checks.parameters import check_count
-from boostr._checks.times import check_times
+from boostr._checks.parameters import check_count, check_times
 from boostr._typing import BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.exceptions import InvalidFeaturesError, InvalidParameterError

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from boostr._checks.times import check_length
+from boostr._checks.parameters import check_length
 from boostr._forecasting.arguments import check_level
 from boostr._frailty.law import sum_by_owner
 from boostr._typing import AnyArray, FloatArray, PositionArray

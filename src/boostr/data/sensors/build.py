@@ -1,20 +1,92 @@
-"""Values of sensors between their samples: ties, values that hold, lines and gaps."""
+"""From samples to sensors over time: ties, order, values that hold, lines and grids."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boostr._checks.parameters import check_choice
-from boostr._checks.times import check_length
-from boostr._kernels.paths import add_expiries, carry_forward, fill_paths, fill_ties
+from boostr._checks.parameters import check_choice, check_length
+from boostr._kernels.paths import (
+    add_expiries,
+    carry_forward,
+    count_refined,
+    fill_paths,
+    fill_ties,
+    hold_values,
+    refine_after,
+    unite_times,
+)
 from boostr._kernels.segments import Runs
-from boostr._typing import FloatArray, OffsetArray
+from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr.data.flat import offsets_of, owners_of
-from boostr.data.sensors.grids import check_n_pieces
 from boostr.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from boostr.data.sensors.trajectories import Trajectories
+
+MAX_PIECES = 2**31
+
+
+def unite(one: Runs, other: Runs) -> Runs:
+    """Return the union of two grids of the same individuals, without ties."""
+    room = one.times.size + other.times.size
+    grid = Runs(np.empty(room), np.empty_like(one.offsets))
+    written = unite_times(one, other, grid)
+    return Runs(grid.times[:written].copy(), grid.offsets)
+
+
+def keep_times(grid: Runs, keep: BoolArray) -> Runs:
+    """Return the times of a grid that a mask keeps."""
+    return Runs(grid.times[keep], offsets_of(keep)[grid.offsets])
+
+
+def one_each(times: FloatArray, keep: BoolArray | None = None) -> Runs:
+    """Return a grid of one time per individual, for all or those that a mask keeps."""
+    every = Runs(times, np.arange(times.size + 1))
+    return every if keep is None else keep_times(every, keep)
+
+
+def hold(sensors: Trajectories, grid: Runs, out: FloatArray | None = None) -> FloatArray:
+    """Return all sensors just after the times of a grid, as (n_sensors, k) values."""
+    if out is None:
+        out = np.empty((len(sensors.names), grid.times.size))
+    hold_values(sensors._pieces(), sensors.values, grid, out)
+    return out
+
+
+def refine(
+    grid: Runs, step: float, *, reach: float = np.inf, until: FloatArray | None = None
+) -> Runs:
+    """Return a grid with steps after every time, up to the next time, `reach` or `until`.
+
+    Up to any moment, the result does not depend on later times.
+    """
+    times, offsets = grid
+    if until is None:
+        until = np.full(offsets.size - 1, np.inf)
+    following = np.append(times[1:], np.inf)
+    some = np.diff(offsets) > 0
+    following[offsets[1:][some] - 1] = until[some]
+    check_n_pieces(
+        float((np.clip(following - times, 0.0, reach) / step).sum()) + times.size
+    )
+    counts = np.empty(times.size, dtype=np.int64)
+    count_refined(grid, until, reach, step, counts)
+    begin = offsets_of(counts)
+    refined = np.empty(begin[-1])
+    refine_after(times, counts, reach, step, refined)
+    return Runs(refined, begin[offsets])
+
+
+def check_n_pieces(n_pieces: float) -> None:
+    """Refuse steps so small that the number of pieces would exceed the limit."""
+    if n_pieces > MAX_PIECES:
+        raise InvalidParameterError(
+            f"Paths must have at most {MAX_PIECES} pieces, but there would be "
+            f"{n_pieces:.3g}.\n\nHint: take a longer `step`."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import check_parts, join_ids
+from boostr.data.sensors.build import hold, keep_times, one_each, unite
 from boostr.data.sensors.checks import check_clocks, check_own_names, unite_categories
-from boostr.data.sensors.grids import hold, keep_times, one_each, unite
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 if TYPE_CHECKING:

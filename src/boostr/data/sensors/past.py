@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import first_few
-from boostr._checks.times import check_length
+from boostr._checks.parameters import check_length
 from boostr._kernels.path_memory import count_within, fading_sum, running_max, running_mean
 from boostr._kernels.paths import hold_values
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
-from boostr.data.sensors.grids import one_each, refine, unite
+from boostr.data.sensors.build import one_each, refine, unite
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boostr._checks.times import check_length, check_times, check_windows
+from boostr._checks.parameters import check_length, check_times, check_windows
 from boostr.exceptions import InvalidParameterError
 
 
