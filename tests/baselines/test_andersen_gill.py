@@ -45,6 +45,7 @@ def test_tied_events_come_one_after_the_other():
     assert_allclose(stop, [2.0, 2.0, 2.0, 3.0], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_recovers_a_log_linear_effect(rng):
     X = rng.normal(size=(300, 1))
     counts = rng.poisson(3.0 * np.exp(0.7 * X[:, 0]))
@@ -79,6 +80,7 @@ def test_constant_features_leave_the_mean_cumulative_function(fleet):
     assert model.summary() is None
 
 
+@pytest.mark.slow
 def test_ridge_draws_coefficients_to_zero(fleet):
     free, drawn = (AndersenGill(alpha=alpha).fit(fleet.X, fleet.y) for alpha in (0.0, 1.0))
     assert np.all(np.abs(drawn.coef_) < np.abs(free.coef_))

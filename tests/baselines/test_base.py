@@ -153,11 +153,13 @@ def test_an_unfitted_baseline_says_so(baseline):
         clone(baseline).predict(np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 @every_baseline
 def test_cross_validation_gives_finite_scores(baseline, fleet):
     assert np.isfinite(cross_val_score(baseline, fleet.X, fleet.y, cv=3)).all()
 
 
+@pytest.mark.slow
 @every_baseline
 def test_ranks_of_new_individuals_can_be_scored(baseline, fleet):
     scores = cross_val_score(
@@ -227,6 +229,7 @@ def test_tables_with_categories_and_missing_values(baseline, library, fleet):
         assert np.isfinite(model.predict(strange)).all()
 
 
+@pytest.mark.slow
 @every_baseline
 def test_weight_zero_leaves_individuals_out(baseline, fleet):
     weight = np.arange(100) % 4 > 0
@@ -249,6 +252,7 @@ def test_weight_two_is_the_row_twice(baseline, fleet):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", mark(ORDERLESS))
 def test_order_of_individuals_does_not_matter(baseline, fleet, rng):
     order = rng.permutation(100)
@@ -271,6 +275,7 @@ def sensors():
     )
 
 
+@pytest.mark.slow
 @every_baseline
 def test_sensors_are_used_or_refused(baseline, fleet, sensors):
     if isinstance(baseline, TAKES_SENSORS):
@@ -285,6 +290,7 @@ def test_sensors_are_used_or_refused(baseline, fleet, sensors):
         clone(baseline).fit(fleet.X, fleet.y, sensors)
 
 
+@pytest.mark.slow
 @sensorless_baseline
 def test_a_panel_lends_its_static_features_to_baselines_without_sensors(
     baseline, fleet, sensors

@@ -77,6 +77,7 @@ def test_count_so_far_is_learned_and_cannot_be_extrapolated(make, fleet):
     assert np.corrcoef(curves[:, 0], fleet.truth([50.0])[:, 0])[0, 1] > 0.8
 
 
+@pytest.mark.slow
 def test_plain_count_so_far_may_fall(fleet):
     pytest.importorskip("xgboost")
     settings = {"min_samples_leaf": 1, "n_times": 50, "max_leaf_nodes": 60}
@@ -105,6 +106,7 @@ def field():
     return wells(n=300, random_state=0), wells(n=100, random_state=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", BOOSTED)
 def test_sensors_as_columns_beat_the_same_curve_for_all(make, field):
     pytest.importorskip(PACKAGES.get(make, "sklearn"))

@@ -29,6 +29,7 @@ def grow(fleet, **params):
     return RandomForestRecurrence(**settings).fit(fleet.X, fleet.y)
 
 
+@pytest.mark.slow
 def test_ranks_better_than_the_mean_on_data_set_a():
     train, test = dataset_a(n=150, random_state=1), dataset_a(n=200, random_state=2)
     forest = grow(train, n_estimators=100)
@@ -37,6 +38,7 @@ def test_ranks_better_than_the_mean_on_data_set_a():
     assert gained[0] > gained[1] + 0.2
 
 
+@pytest.mark.slow
 def test_explains_new_events_better_than_the_mean_on_data_set_a():
     train, test = dataset_a(n=150, random_state=1), dataset_a(n=200, random_state=2)
     assert grow(train, n_estimators=100).score(test.X, test.y) > 0.5
@@ -127,6 +129,7 @@ def test_rates_of_leaves_are_events_over_expected_ones(fleet):
         assert_allclose(tree.nodes.value[node, 0], rate, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_useful_features_are_found_among_useless_ones():
     fleet = dataset_b(n=200, random_state=1)
     model = grow(fleet, n_estimators=60)

@@ -49,6 +49,7 @@ def test_recovers_known_parameters_within_their_standard_errors(rng, gaps):
     assert np.abs(away).max() < 3.0
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_simulations(rng):
     found = []
     for _ in range(60):

@@ -36,6 +36,7 @@ def test_neighbours_are_neither_few_nor_all(fleet):
     assert tune(McfK(), fleet.X, fleet.y, settings=tried).n_neighbors == 20
 
 
+@pytest.mark.slow
 def test_the_choice_is_that_of_the_held_out_score(fleet):
     tried = {"min_samples_leaf": [1, 10, 75]}
     model = RandomForestRecurrence(n_estimators=20, random_state=0)
@@ -43,6 +44,7 @@ def test_the_choice_is_that_of_the_held_out_score(fleet):
     assert tuned.min_samples_leaf == 10
 
 
+@pytest.mark.slow
 def test_boosted_baselines_find_their_number_of_trees(fleet):
     model = HistGradientBoostingRate(random_state=0)
     tuned = tune(model, fleet.X, fleet.y, n_folds=3, random_state=0)
@@ -54,6 +56,7 @@ def test_boosted_baselines_find_their_number_of_trees(fleet):
     assert tuned.score(test.X, test.y) > wild.score(test.X, test.y)
 
 
+@pytest.mark.slow
 def test_squared_errors_are_compared_for_counts_so_far(fleet):
     pytest.importorskip("xgboost")
     tuned = tune(XGBoostTime(), fleet.X, fleet.y, n_folds=2, random_state=0)
@@ -74,6 +77,7 @@ def test_tables_and_sensors_are_taken():
     assert np.isfinite(tuned.predict(table, data.Z)).all()
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_processes(fleet):
     pytest.importorskip("lightgbm")
     one, two = (

@@ -111,6 +111,7 @@ def test_weight_two_is_the_row_twice(seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [power_law_events, ragged_events])
 @given(unit=st.floats(1e-3, 1e3), n=st.sampled_from([4, 20, 80]))
 def test_the_unit_of_time_does_not_matter(make, unit, n):

@@ -176,6 +176,7 @@ def statistics(events, basis, loss, weights=None):
 # --- Statistics
 
 
+@pytest.mark.slow
 @baselines
 @losses
 @clocks
@@ -200,6 +201,7 @@ def test_statistics_are_the_integrals_of_the_functions(rng, baseline, loss, cloc
     assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("baseline", "loss"),
     [

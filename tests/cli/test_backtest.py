@@ -12,6 +12,7 @@ from boostr.tuning import Backtest  # noqa: E402
 TINY = ("--set", "n_estimators=5", "--set", "validation=none")
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_function(run, pumps, tmp_path):
     events, static, _ = pumps
     out = tmp_path / "table.csv"
@@ -31,6 +32,7 @@ def test_figures_are_those_of_the_function(run, pumps, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_baselines_and_a_picture_can_be_asked_for(run, pumps, tmp_path):
     picture = tmp_path / "picture.png"
     given = ["--horizon", 20, "--dates", 2, "--baseline", "HomogeneousPoisson"]
@@ -49,6 +51,7 @@ def dates(path, pumps):
     table.with_columns(day=moment).write_csv(path)
 
 
+@pytest.mark.slow
 def test_age_and_calendar_time_are_compared(run, pumps, tmp_path):
     dates(tmp_path / "dated.csv", pumps)
     given = [tmp_path / "dated.csv", "--start", "start", "--time-scales", *TINY, "--json"]
@@ -78,6 +81,7 @@ def test_bad_input_is_a_message(run, pumps, wrong, message):
     assert re.search(message, result.stderr)
 
 
+@pytest.mark.slow
 def test_a_stopped_backtest_goes_on(run, pumps, tmp_path):
     path = tmp_path / "runs.jsonl"
     given = ["--horizon", 20, "--as-of", 50, *TINY, "--checkpoint", path]
@@ -87,6 +91,7 @@ def test_a_stopped_backtest_goes_on(run, pumps, tmp_path):
     assert path.read_text() == before
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_table(run, model, pumps, tmp_path):
     pytest.importorskip("jinja2")
     pytest.importorskip("plotly")

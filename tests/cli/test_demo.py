@@ -20,6 +20,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(_demo, "BoostR", make)
 
 
+@pytest.mark.slow
 def test_the_files_are_kept_and_the_commands_that_it_names_work(run, quick, tmp_path):
     folder = tmp_path / "my demo"
     result = run("demo", "--out", folder, "--n", 20)
@@ -44,6 +45,7 @@ def test_the_files_are_kept_and_the_commands_that_it_names_work(run, quick, tmp_
             assert "The next 30 days" in shown.stdout
 
 
+@pytest.mark.slow
 def test_without_a_folder_nothing_is_left(run, quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("demo", "--n", 20, "--json")

@@ -30,6 +30,7 @@ def pipes(tmp_path_factory):
     return folder, y, tables
 
 
+@pytest.mark.slow
 def test_a_column_of_features_is_an_exposure(run, pipes, tmp_path):
     folder, y, tables = pipes
     events, static, out = (
@@ -54,6 +55,7 @@ def test_a_column_of_features_is_an_exposure(run, pipes, tmp_path):
     assert page.exit_code == 0, page.output
 
 
+@pytest.mark.slow
 def test_a_column_of_sensors_is_an_exposure_that_changes(run, pipes, tmp_path):
     folder, y, tables = pipes
     events, sensors, out = (

@@ -56,6 +56,7 @@ def test_json_is_one_object_and_messages_go_elsewhere(run, pumps, tmp_path):
     assert "took `pump` for the id" in result.stderr
 
 
+@pytest.mark.slow
 def test_columns_are_chosen_by_options(run, pumps, tmp_path):
     events, static, _ = pumps
     out = tmp_path / "x.boostr"
@@ -78,6 +79,7 @@ def test_sensors_and_checkpoints_are_used(run, pumps, tmp_path):
     assert boostr.load(out).sensor_layout_.names == ("torque", "mode")
 
 
+@pytest.mark.slow
 def test_only_the_past_is_learned_from(run, pumps, tmp_path):
     events = pl.read_csv(pumps[0])
     cut = pl.concat(
@@ -151,6 +153,7 @@ def test_a_bad_place_is_refused_before_anything_is_read(run, tmp_path):
     assert "it is a folder" in result.stderr
 
 
+@pytest.mark.slow
 def test_sensors_are_listed_beside_the_features(run, pumps, tmp_path):
     events, static, sensors = pumps
     tables = [events, "--static", static, "--sensors", sensors, "--unit", "D"]
@@ -163,6 +166,7 @@ def test_sensors_are_listed_beside_the_features(run, pumps, tmp_path):
     assert set(found) == {"torque", "mode"}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::boostr.exceptions.UnusedInputWarning")
 def test_sensors_that_are_not_used_are_named(run, pumps, tmp_path):
     events, static, sensors = pumps

@@ -51,6 +51,7 @@ def test_options_reach_the_forecast(run, pumps, model, direct):
     assert found["now"].to_list() == [50.0] * 40
 
 
+@pytest.mark.slow
 def test_conformal_intervals_need_a_model_with_validation(run, pumps, model, tmp_path):
     asked = [pumps[0], "--static", pumps[1], "--horizon", 30, "--conformal", "--json"]
     refused = run("forecast", model, *asked)
@@ -87,6 +88,7 @@ def test_the_screen_shows_those_most_at_risk_and_the_total(run, pumps, model, di
     assert f"{total.expected:.1f} expected in 30" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_plan_for_some_of_the_sensors_changes_some_of_the_forecasts(run, pumps, tmp_path):
     events, _, sensors = pumps
     model, plan = tmp_path / "x.boostr", tmp_path / "plan.csv"
@@ -109,6 +111,7 @@ def test_a_plan_for_some_of_the_sensors_changes_some_of_the_forecasts(run, pumps
     assert changed == {"P00", "P01"}
 
 
+@pytest.mark.slow
 def test_dates_go_in_and_come_out(run, pumps, tmp_path):
     events, model, out = (tmp_path / name for name in ("e.csv", "x.boostr", "next.csv"))
     moments = pl.datetime(2024, 1, 1) + pl.duration(hours=(24 * pl.col("day")).ceil())
@@ -183,6 +186,7 @@ def test_impossible_presents_of_ages_are_messages(run, ageing, now, message):
     assert message in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::boostr.exceptions.SensorRangeWarning")
 def test_warnings_of_the_library_are_lines(run, pumps, tmp_path):
     events, _, sensors = pumps

@@ -93,6 +93,7 @@ def test_a_start_that_is_said_comes_before_a_column_called_so(tmp_path):
     assert read_fleet(FleetFiles(events=path, given={"start": "1"})).y.start[0] == 1.0
 
 
+@pytest.mark.slow
 def test_commands_take_the_end(run, tmp_path):
     events, static, _ = draw_pumps()
     orders, pumps, model = (tmp_path / name for name in ("o.csv", "p.csv", "x.boostr"))

@@ -40,6 +40,7 @@ def run(folder, *arguments):
     return typer_testing.CliRunner().invoke(app, [*given, *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(folder, tmp_path):
     out = tmp_path / "fleet.html"
     static = folder / "pumps.csv"

@@ -48,6 +48,7 @@ def ask(run, *arguments):
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_seasons_and_shared_sensors_go_from_fit_to_forecast(run, files, tmp_path):
     out = tmp_path / "pumps.boostr"
     tables = (files["events"], "--shared", files["weather"], "--sensors", files["sensors"])
@@ -70,6 +71,7 @@ def test_seasons_and_shared_sensors_go_from_fit_to_forecast(run, files, tmp_path
     assert found["total"]["expected"] == pytest.approx(total.expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_evaluate_and_report_know_the_season(run, files, tmp_path):
     out = tmp_path / "pumps.boostr"
     options = ("--start", START, "--season", "month", "--out", out, *TINY)
@@ -86,6 +88,7 @@ def test_evaluate_and_report_know_the_season(run, files, tmp_path):
     assert page["individuals"] == N
 
 
+@pytest.mark.slow
 def test_back_tests_know_the_season(run, files):
     dates = ("--as-of", "2021-12-31", "--as-of", "2022-06-30", "--horizon", 60)
     tiny = ("--set", "n_estimators=5", "--set", "validation=none")
@@ -95,6 +98,7 @@ def test_back_tests_know_the_season(run, files):
     assert winter > summer
 
 
+@pytest.mark.slow
 def test_exposures_may_come_from_the_sensors_beside_shared_ones(run, files, tmp_path):
     out = tmp_path / "pumps.boostr"
     tables = (files["events"], "--shared", files["weather"], "--sensors", files["sensors"])
@@ -114,6 +118,7 @@ def test_exposures_may_come_from_the_sensors_beside_shared_ones(run, files, tmp_
     assert found["total"]["expected"] == pytest.approx(total.expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_model_without_its_shared_sensors_says_what_is_missing(run, files, tmp_path):
     out = tmp_path / "pumps.boostr"
     shared = ("--shared", files["weather"])

@@ -455,6 +455,7 @@ def test_moments_of_options_are_on_the_axis_of_the_events(read):
         read_when("2024-02-31", aged, "--now")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import boostr
 
 ROOT = Path(boostr.__file__).parent
@@ -18,6 +20,7 @@ def find(name, kind):
     return [node for node in ast.walk(TREES[name]) if isinstance(node, kind)]
 
 
+@pytest.mark.slow
 def test_no_room_imports_private_modules_of_another():
     found = []
     for name in TREES:
@@ -30,6 +33,7 @@ def test_no_room_imports_private_modules_of_another():
     assert found == []
 
 
+@pytest.mark.slow
 def test_state_is_passed_by_name():
     found = []
     for name in TREES:

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = [
     *("matplotlib", "pandas", "polars", "tqdm", "pyarrow", "scipy.interpolate"),
     *("typer", "rich", "jinja2", "plotly", "dask", "distributed"),
@@ -15,6 +17,7 @@ print([name for name in {HEAVY} if name in set(sys.modules) - before])
 """
 
 
+@pytest.mark.slow
 def test_import_brings_nothing_heavy():
     shown = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True

@@ -74,6 +74,7 @@ def test_lists_are_sorted(room):
     assert names == sorted(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thing", list(public_objects()))
 def test_docstrings_describe_parameters_and_results(thing):
     names = [f"{thing.__module__}.{thing.__qualname__}", *methods_of(thing)]

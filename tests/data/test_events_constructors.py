@@ -176,6 +176,7 @@ def test_numbers_can_be_measured_from_each_ones_start(gap_table):
     assert_array_equal(y.times, [1.0, 8.0])
 
 
+@pytest.mark.slow
 def test_a_million_individuals_are_read_at_once(rng):
     counts = rng.poisson(2.0, 1_000_000)
     offsets = np.concatenate([[0], np.cumsum(counts)])

@@ -183,6 +183,7 @@ def test_a_date_becomes_the_time_since_each_ones_own_origin(unit):
         assert_array_equal(read_times(y, same, "now"), read_times(y, str(date), "now"))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.integers(0, 10**15), min_size=1, max_size=5),

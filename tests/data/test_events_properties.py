@@ -73,6 +73,7 @@ def test_the_order_of_rows_does_not_matter(y, random):
     assert read_long(table.iloc[rows]).equals(y)
 
 
+@pytest.mark.slow
 @given(gappy_tables(), st.randoms(use_true_random=False))
 def test_the_order_of_windows_does_not_matter(table, random):
     rows = list(range(len(table)))
@@ -80,6 +81,7 @@ def test_the_order_of_windows_does_not_matter(table, random):
     assert read_windows(table.iloc[rows]).equals(read_windows(table))
 
 
+@pytest.mark.slow
 @given(gappy_tables(), backends)
 def test_the_start_stop_form_comes_back(table, backend):
     y = read_windows(table)
@@ -92,6 +94,7 @@ def test_pandas_and_polars_give_the_same(y):
     assert table.to_dict("list") == y.to_long(backend="polars").to_dict(as_series=False)
 
 
+@pytest.mark.slow
 @given(gappy_tables())
 def test_cutting_every_row_in_two_changes_nothing(table):
     middle = (table["start"] + table["stop"]) / 2

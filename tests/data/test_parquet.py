@@ -146,6 +146,7 @@ print(n_refused)
 """
 
 
+@pytest.mark.slow
 def test_no_byte_of_a_footer_ends_the_process(tmp_path):
     path = tmp_path / "x.parquet"
     table = pa.table({"id": [1, 1], "time": [1.0, 2.0], "event": [1, 0]})

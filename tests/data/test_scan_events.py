@@ -32,6 +32,7 @@ def test_chunks_hold_all_individuals_whatever_their_size(tmp_path, text, n_rows)
         assert all(len(chunk) + chunk.times.size <= most for chunk in chunks)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=8,
     deadline=None,
@@ -237,6 +238,7 @@ def test_files_with_as_many_rows_of_fewer_individuals_are_noticed(tmp_path):
         y.collect()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_files(tmp_path):
     n, rng = 60_000, np.random.default_rng(0)
     peaks = []

@@ -316,6 +316,7 @@ def test_without_polars_parquet_is_read_with_pyarrow(table, tmp_path, monkeypatc
     assert read(tmp_path).equals(read(table))
 
 
+@pytest.mark.slow
 def test_without_polars_and_pyarrow_parquet_names_what_is_missing(tmp_path):
     (tmp_path / "a.parquet").touch()
     code = (

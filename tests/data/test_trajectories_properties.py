@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -38,18 +39,21 @@ def by_oracle(value, table, times, **options):
     return expected
 
 
+@pytest.mark.slow
 @given(tables, beginnings)
 def test_the_last_known_value_acts(table, before):
     expected = by_oracle(oracles.sensor_value, table, TIMES, before=before)
     assert_array_equal(read(table, before=before).read(TIMES), expected)
 
 
+@pytest.mark.slow
 @given(tables, st.sampled_from([0.25, 1.0, 3.5]))
 def test_values_hold_for_the_longest_gap(table, max_gap):
     expected = by_oracle(oracles.sensor_value, table, TIMES, max_gap=max_gap)
     assert_array_equal(read(table, max_gap=max_gap).read(TIMES), expected)
 
 
+@pytest.mark.slow
 @given(tables, st.sampled_from([3.5, np.inf]))
 def test_lines_pass_through_the_middle_of_pieces(table, max_gap):
     gap = None if np.isinf(max_gap) else max_gap
@@ -59,6 +63,7 @@ def test_lines_pass_through_the_middle_of_pieces(table, max_gap):
     assert_allclose(Z.read(middles), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(tables, st.randoms(use_true_random=False), beginnings)
 def test_the_order_of_rows_matters_only_at_the_same_time(table, random, before):
     once = table.drop_duplicates(["well", "day"])
@@ -67,6 +72,7 @@ def test_the_order_of_rows_matters_only_at_the_same_time(table, random, before):
     assert read(once.iloc[order], before=before).equals(read(once, before=before))
 
 
+@pytest.mark.slow
 @given(tables)
 def test_pandas_polars_and_arrays_agree(table):
     Z = read(table)
@@ -94,6 +100,7 @@ def test_parts_make_the_whole(table, cut):
     assert Trajectories.concatenate([Z[:cut], Z[cut:]]).equals(Z)
 
 
+@pytest.mark.slow
 @given(tables, beginnings, st.permutations(IDS))
 def test_merging_sensors_is_reading_them_together(table, before, ids):
     load = read(table[["well", "day", "load"]], before=before)
@@ -102,6 +109,7 @@ def test_merging_sensors_is_reading_them_together(table, before, ids):
     assert_array_equal(both.read(TIMES), read(table, before=before).read(TIMES))
 
 
+@pytest.mark.slow
 @given(tables, tables, beginnings, beginnings)
 def test_merging_changes_no_values(one, other, before, other_before):
     load = read(one[["well", "day", "load"]], before=before)
@@ -111,6 +119,7 @@ def test_merging_changes_no_values(one, other, before, other_before):
     assert_array_equal(both[:, :, 1:], torque.read(TIMES))
 
 
+@pytest.mark.slow
 @given(tables, tables, instants, beginnings)
 def test_a_future_changes_nothing_before_it_begins(table, future, at, before):
     Z = read(table, before=before)
@@ -126,6 +135,7 @@ def test_followed_by_itself_it_is_the_same(table, at):
     assert_array_equal(Z.followed_by(Z, at=at).read(TIMES), Z.read(TIMES))
 
 
+@pytest.mark.slow
 @given(tables)
 def test_the_long_form_comes_back(table):
     Z = read(table)

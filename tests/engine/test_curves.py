@@ -188,6 +188,7 @@ def test_beyond_the_reach_curves_stay_where_they_are(rng, family):
     assert_allclose(values, values[:, :1] * np.ones(3))
 
 
+@pytest.mark.slow
 @families
 @pytest.mark.parametrize("latest", [0.5 * HORIZON, HORIZON, 2.0 * HORIZON])
 def test_the_latest_time_asked_for_changes_nothing_before_it(rng, family, latest):
@@ -226,6 +227,7 @@ def make_positive(family, theta, floor=FLOOR):
     return PositiveCurves(BASES[family], theta, HORIZON, REACH, floor)
 
 
+@pytest.mark.slow
 @families
 def test_positive_curves_rise_at_all_times(rng, family):
     curves = make_positive(family, make_theta(rng, family))
@@ -251,6 +253,7 @@ def test_curves_that_stay_above_the_floor_are_the_raw_sums(rng, family):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["step", "many cells"])
 def test_positive_curves_add_up_bent_rates_of_cells(rng, family):
     theta, basis = make_theta(rng, family, 10), BASES[family]
@@ -286,6 +289,7 @@ def test_straight_lines_are_bent_without_a_grid(rate):
     assert not curves._bent.rows.size
 
 
+@pytest.mark.slow
 @families
 def test_a_higher_curve_stays_the_higher_one(rng, family):
     theta = make_theta(rng, family)

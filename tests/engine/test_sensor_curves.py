@@ -76,6 +76,7 @@ def test_curves_add_up_the_rates_of_their_pieces(rng, baseline, floor):
     assert_allclose(curves.make().values(TIMES), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @bent
 @bent_floors
 @pytest.mark.parametrize("clock", ["calendar", "operational"])

@@ -47,6 +47,7 @@ def oracle(family, loss, history):
     return oracles.cumulative_statistics(function, *history, breaks)
 
 
+@pytest.mark.slow
 @families
 @losses
 @settings(max_examples=8)
@@ -61,6 +62,7 @@ def test_statistics_are_the_integrals_of_the_functions(family, loss, history):
     )
 
 
+@pytest.mark.slow
 @families
 def test_the_cumulative_loss_is_the_squared_distance_of_curve_and_count(family):
     stats, basis = statistics(family, "cumulative", AWKWARD), place(family, "cumulative")

@@ -164,6 +164,7 @@ class TestValidationSchemes:
         model.fit(fleet.X, fleet.y)
         assert np.isfinite(model.predict_out_of_fold([50.0])).sum() == 30
 
+    @pytest.mark.slow
     def test_refit_grows_one_model_per_shape(self, fleet):
         model = BoostR(
             n_estimators=7, average_folds=False, max_leaf_nodes=4, splitter="best"
@@ -176,6 +177,7 @@ class TestValidationSchemes:
         model = BoostR(n_estimators=200).fit([[0.0], [1.0], [2.0]], y)
         assert_allclose(model.predict([[0.0]]), [3 / 3], atol=0.02)
 
+    @pytest.mark.slow
     def test_one_event_among_many_is_still_predicted(self):
         y = RecurrentEvents.from_lists([[5.0]] + [[]] * 59, end=np.full(60, 10.0))
         X = np.arange(60.0)[:, None]
@@ -187,6 +189,7 @@ class TestValidationSchemes:
         model = BoostR(n_estimators=5, random_state=0).fit(np.zeros((30, 1)), y)
         assert model.score(np.zeros((30, 1)), y) == 0.0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("backend", ["pandas", "polars"])
     def test_what_was_tried_is_a_table(self, fleet, backend):
         model = BoostR(n_estimators=4, random_state=0).fit(fleet.X, fleet.y)
@@ -229,6 +232,7 @@ class TestTheory:
         ).fit(np.zeros((3, 1)), y)
         assert_allclose(model.predict([[0.0]], horizon=6.0), [3 / 5])
 
+    @pytest.mark.slow
     def test_event_dependent_ends_bias_counts_but_not_rates(self):
         """Whoever has three events is not watched any longer (rate 0.1 a day)."""
         rng = np.random.default_rng(0)
@@ -273,6 +277,7 @@ class TestTheory:
 
 
 class TestFeatures:
+    @pytest.mark.slow
     def test_categories_are_found_and_unseen_ones_go_the_missing_way(self, fleet):
         maker = np.where(fleet.X[:, 0] > 0.5, "north", "south").astype(object)
         maker[:10] = None
@@ -284,6 +289,7 @@ class TestFeatures:
         assert_array_equal(model.encoder_.is_categorical, [True, False])
         assert predicted[0] == predicted[1]
 
+    @pytest.mark.slow
     def test_polars_and_pandas_give_the_same_model(self, fleet):
         X = pd.DataFrame(fleet.X, columns=["a", "b"]).assign(c=["u", "v"] * 60)
         settings = {"n_estimators": 10, "validation": None}
@@ -293,12 +299,14 @@ class TestFeatures:
             BoostR(**settings).fit(frame, fleet.y).predict(frame), from_pandas
         )
 
+    @pytest.mark.slow
     def test_named_columns_can_be_declared_categorical(self, fleet):
         codes = (10 * fleet.X[:, 0]).astype(int)
         X = pd.DataFrame({"code": codes, "x": fleet.X[:, 1]})
         model = BoostR(n_estimators=5, categorical_features=["code"]).fit(X, fleet.y)
         assert_array_equal(model.encoder_.is_categorical, [True, False])
 
+    @pytest.mark.slow
     def test_missing_values_split_off_where_they_matter(self, rng):
         x = np.where(rng.uniform(size=200) < 0.5, np.nan, 1.0)
         counts = rng.poisson(np.where(np.isnan(x), 8.0, 1.0))
@@ -307,6 +315,7 @@ class TestFeatures:
         model = BoostR(n_estimators=100, n_folds=2, random_state=0).fit(x[:, None], y)
         assert_allclose(model.predict([[np.nan], [1.0]]), [8.0, 1.0], rtol=0.15)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("filling", [np.nan, 3.0], ids=["all missing", "constant"])
     def test_useless_features_leave_the_average(self, fleet, filling):
         X = np.full((len(fleet.y), 2), filling)
@@ -314,6 +323,7 @@ class TestFeatures:
         assert_allclose(model.predict(X), fleet.y.n_events.mean(), rtol=0.03)
         assert_array_equal(model.feature_importances_, 0.0)
 
+    @pytest.mark.slow
     def test_categories_of_a_few_individuals_are_not_learned(self, fleet):
         serial = [f"S{number:03d}" for number in range(len(fleet.y))]
         X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
@@ -323,6 +333,7 @@ class TestFeatures:
         # Runs without the useless column are tried as well, which may move small weights.
         assert_allclose(named.predict(X.assign(serial=serial)), plain, rtol=0.02)
 
+    @pytest.mark.slow
     def test_categories_beyond_the_most_frequent_go_the_missing_way(self, rng):
         place = np.concatenate([np.repeat(np.arange(254), 4), np.repeat([300, 301], 3)])
         counts = rng.poisson(np.where(place % 2, 1.0, 6.0))
@@ -335,6 +346,7 @@ class TestFeatures:
         assert even > 2.0 * odd
         assert len(set(others)) == 1
 
+    @pytest.mark.slow
     def test_a_useless_column_of_many_categories_changes_nothing(self, fleet, rng):
         X = pd.DataFrame(fleet.X.copy(), columns=["a", "b"])
         named = X.assign(place=rng.integers(0, 30, len(X)).astype(str))

@@ -72,6 +72,7 @@ def exposed_pieces(window, length):
     return [part for part in parts if part[0] < part[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [PowerBasis(), StepBasis(4), SplineBasis(2)])
 def test_statistics_are_integrals_over_exposed_time(fleet, family):
     _, length, flights, y = fleet
@@ -131,6 +132,7 @@ def test_the_cumulative_loss_refuses_exposures_that_change(fleet):
         BoostR(loss="cumulative", **SETTINGS).fit(X, y, exposure=flights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_sensors", [False, True])
 def test_exposures_of_one_leave_all_bits(fleet, has_sensors):
     X, _, flights, y = fleet
@@ -151,6 +153,7 @@ def test_exposures_of_one_leave_all_bits(fleet, has_sensors):
     assert_array_equal(*drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"leaf": "spline"}, {"clock": "calendar"}])
 def test_the_unit_of_exposure_does_not_matter(fleet, settings):
     X, length, _, y = fleet
@@ -233,6 +236,7 @@ def test_own_history_is_compared_with_what_the_exposure_expects(fleet, by_length
     assert abs(longer["frailty"].iloc[0] - 1.0) < 0.1
 
 
+@pytest.mark.slow
 def test_drawn_histories_have_the_expected_number_of_events(fleet, by_flights):
     X, _, flights, y = fleet
     exposed = y.with_exposure(flights)
@@ -271,6 +275,7 @@ def test_calibration_looks_at_exposures(fleet, by_length):
     assert_array_equal(calibration.scores, other.scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_sensors", [False, True])
 @pytest.mark.parametrize("horizon", [7.0, [2.0, 7.0, 14.0]])
 def test_reasons_add_up_to_the_exposed_prediction(fleet, has_sensors, horizon):
@@ -308,6 +313,7 @@ def test_a_series_with_the_values_of_numbers_explains_the_same(fleet, by_length)
     assert_allclose(sides[1].values, sides[0].values, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_score_is_the_likelihood_of_exposed_time(fleet, by_flights):
     X, length, flights, y = fleet
     exposed, clock = y.with_exposure(flights), by_flights.reference_clock_
@@ -325,6 +331,7 @@ def test_the_score_is_the_likelihood_of_exposed_time(fleet, by_flights):
     assert_allclose(by_flights.score(X, exposed), total / N)
 
 
+@pytest.mark.slow
 def test_scikit_learn_and_scorers_carry_exposures(fleet):
     X, length, _, y = fleet
     exposed = y.with_exposure(length)
@@ -347,6 +354,7 @@ def test_permutation_importance_measures_the_loss_of_exposed_time(fleet, by_leng
     assert loss < other  # the model expects as many events as there were, not twice
 
 
+@pytest.mark.slow
 def test_sensors_that_follow_from_events_go_with_exposures(fleet):
     X, _, flights, y = fleet
     few = slice(0, 25)

@@ -35,6 +35,7 @@ def test_weight_two_is_the_row_twice(fleet, loss, clock):
     )
 
 
+@pytest.mark.slow
 def test_weight_zero_is_no_row(fleet):
     keeps = np.arange(len(fleet.y)) % 3 > 0
     weighted = BoostR(n_estimators=10, random_state=0)
@@ -85,6 +86,7 @@ def test_unit_of_time_does_not_matter_on_the_operational_clock(fleet):
     assert_allclose(in_days, in_hours, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("validation", [None, "cv", 0.3])
 def test_same_seed_gives_the_same_model(fleet, validation):
     models = [

@@ -115,6 +115,7 @@ def test_sensors_alone_tell_individuals_apart(wells):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::boostr.exceptions.SensorRangeWarning")
 def test_a_panel_without_features_goes_through_cross_validation(wells):
     panel = Panel(np.empty((len(wells.y), 0)), wells.Z)

@@ -142,6 +142,7 @@ class TestPredictions:
             model.predict_cumulative(fleet.X, times, fleet.Z, hold_last=False), held
         )
 
+    @pytest.mark.slow
     def test_raw_sums_may_fall(self, fleet):
         settings = PLAIN | {"n_estimators": 40, "min_samples_leaf": 10}
         model = BoostR(**settings).fit(fleet.X, fleet.y, fleet.Z)
@@ -153,6 +154,7 @@ class TestPredictions:
         assert (rate < 0.0).any()
         assert (bent > 0.0).all()
 
+    @pytest.mark.slow
     def test_out_of_fold_curves_need_the_training_sensors(self, fleet):
         model = BoostR(**(PLAIN | {"validation": "cv", "max_leaf_nodes": 2}))
         model.fit(fleet.X, fleet.y, fleet.Z)
@@ -220,6 +222,7 @@ class TestIdentities:
             rtol=1e-6,
         )
 
+    @pytest.mark.slow
     def test_threads_do_not_matter(self, fleet):
         settings = PLAIN | {"validation": "cv", "max_leaf_nodes": 3}
         one, two = (
@@ -236,6 +239,7 @@ class TestIdentities:
             copy.predict(fleet.X, fleet.Z), model.predict(fleet.X, fleet.Z)
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("baseline", ["power", "step", "spline", None])
     @pytest.mark.parametrize("loss", ["intensity", "cumulative"])
     def test_every_baseline_and_loss_fits(self, fleet, baseline, loss):
@@ -248,6 +252,7 @@ class TestIdentities:
         assert np.all(np.diff(curves, axis=1) >= 0.0)
         assert 0.6 * observed < expected < 1.4 * observed
 
+    @pytest.mark.slow
     def test_the_papers_algorithm_takes_sensors(self, fleet):
         model = BoostR.paper(n_estimators=3, gamma1=1.0, gamma2=1.0)
         model.fit(fleet.X, fleet.y, fleet.Z)
@@ -333,6 +338,7 @@ class TestRange:
 
 
 class TestScikitLearn:
+    @pytest.mark.slow
     def test_scores_of_panels_are_finite(self, fleet):
         panel = Panel(fleet.X, fleet.Z)
         with warnings.catch_warnings():
@@ -340,6 +346,7 @@ class TestScikitLearn:
             scores = cross_val_score(BoostR(**SMALL), panel, fleet.y, cv=3)
         assert np.all(np.isfinite(scores))
 
+    @pytest.mark.slow
     def test_a_search_finds_a_setting(self, fleet):
         search = GridSearchCV(
             BoostR(**SMALL), {"gamma2": [1.0, 10.0]}, cv=2, error_score="raise"

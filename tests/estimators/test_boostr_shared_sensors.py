@@ -77,6 +77,7 @@ def winters(fleet):
     return BoostR(**params).fit(X, y, season), X, y, season
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("origin", [None, "individual"])
 def test_shared_predicts_as_the_table_repeated_for_each_to_the_bit(origin):
     X, table = draw(n=40, n_days=700, stagger=365)
@@ -94,6 +95,7 @@ def test_shared_predicts_as_the_table_repeated_for_each_to_the_bit(origin):
     assert not tables[0]["expected"].equals(tables[1]["expected"])
 
 
+@pytest.mark.slow
 def test_a_common_axis_needs_no_histories_to_predict(fleet):
     X, y = fleet
     shared, Z = Trajectories.shared(weather(), time="date"), repeat(weather(), y)
@@ -156,6 +158,7 @@ def test_new_individuals_beside_old_ones_see_the_same_season(winters):
     assert table["expected"][len(X)] == pytest.approx(table["expected"][0], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_seasons_beside_event_sensors_go_on_in_drawn_futures(winters):
     _, X, y, season = winters
 

@@ -337,6 +337,7 @@ def test_a_future_without_a_past_is_refused(frail, monitored):
         model.forecast(X, y, 20, future=monitored[3])
 
 
+@pytest.mark.slow
 def test_drawn_futures_reset_sensors_that_follow_from_events(remembering):
     model, X, y, memory = remembering
     table = in_order(model.forecast(X, y, 20, memory, n_paths=500))
@@ -347,6 +348,7 @@ def test_drawn_futures_reset_sensors_that_follow_from_events(remembering):
     assert ((paths.times > 100.0) & (paths.times <= 120.0)).all()
 
 
+@pytest.mark.slow
 def test_one_future_is_as_right_as_many_on_average(remembering):
     model, X, y, memory = remembering
     model = change_frailty(model, variance=2.0)
@@ -359,6 +361,7 @@ def test_one_future_is_as_right_as_many_on_average(remembering):
     assert abs(totals.mean() - many) < 4.0 * totals.std() / 10.0
 
 
+@pytest.mark.slow
 def test_drawn_futures_are_counted_on_a_bar(remembering, monkeypatch, capsys):
     model, X, y, memory = remembering
     monkeypatch.setattr("boostr._forecasting.simulate._BLOCK", 50)

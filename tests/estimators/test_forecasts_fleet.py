@@ -269,6 +269,7 @@ def test_numbers_have_no_dates(scene):
     assert "next_event_date" not in model.forecast(X, y, 30).columns
 
 
+@pytest.mark.slow
 def test_next_events_that_are_not_known_have_no_date(remembering):
     _, X, y = remembering
     y = with_dates(y, "individual")
@@ -282,6 +283,7 @@ def test_next_events_that_are_not_known_have_no_date(remembering):
 # --- Sensors that follow from the events
 
 
+@pytest.mark.slow
 def test_totals_of_drawn_futures_are_sums_of_forecasts(remembering):
     model, X, y = remembering
     options = {"Z": remember, "n_paths": 5, "random_state": 1}
@@ -293,6 +295,7 @@ def test_totals_of_drawn_futures_are_sums_of_forecasts(remembering):
     assert_allclose(groups["expected"].sum(), total.expected)
 
 
+@pytest.mark.slow
 def test_futures_beyond_all_experience_are_warned_of(remembering):
     model, X, y = remembering
     options = {"Z": remember, "n_paths": 1}

@@ -212,6 +212,7 @@ def test_drifting_frailties_stay_what_they_are_on_average(plain):
     assert_allclose(long["expected"], long["frailty"] * rate, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover_counts_of_frailties_that_drift():
     rng = np.random.default_rng(3)
     n = 800

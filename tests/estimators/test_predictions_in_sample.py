@@ -82,6 +82,7 @@ def test_evaluations_on_others_are_silent(model, data, name):
     EVALUATIONS[name](model, fresh.X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("strict")
 def test_tools_that_hold_individuals_out_are_silent(model, data):
     X, y = data

@@ -36,11 +36,13 @@ def test_cross_val_predict_predicts_everybody(quick, fleet):
     assert np.all(cross_val_predict(quick, fleet.X, fleet.y, cv=3) > 0)
 
 
+@pytest.mark.slow
 def test_grid_search_finds_that_trees_help(quick, fleet):
     search = GridSearchCV(quick, {"n_estimators": [1, 40]}, cv=3, error_score="raise")
     assert search.fit(fleet.X, fleet.y).best_params_ == {"n_estimators": 40}
 
 
+@pytest.mark.slow
 def test_randomized_search_runs(quick, fleet):
     search = RandomizedSearchCV(
         quick,

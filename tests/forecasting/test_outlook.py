@@ -160,6 +160,7 @@ def test_histories_without_events_need_no_costs(counted):
     assert model.simulate(X, horizon=20, random_state=0).has_costs
 
 
+@pytest.mark.slow
 def test_models_from_files_that_do_not_tell_of_costs_have_them_by_their_moments(counted):
     model, X, y = counted
     dear = y._with(costs=np.full(len(y.times), 100.0), has_costs=True)
@@ -246,6 +247,7 @@ def test_reasons_of_forecasts_go_by_the_sensors_up_to_now(remembering):
         assert_allclose(reasons.prediction, table["expected"])
 
 
+@pytest.mark.slow
 def test_next_events_do_not_depend_on_how_far_sensors_were_made(remembering):
     model, X, y, _ = remembering
 

@@ -41,6 +41,7 @@ def predictions(model, X, y, Z=None):
         yield model.predict_out_of_fold(TIMES, Z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_fitted_attribute_and_parameter_comes_back(models, name):
     model = models(name)
@@ -147,6 +148,7 @@ class OwnBoostR(BoostR):
     """A class of the user's."""
 
 
+@pytest.mark.slow
 def test_what_cannot_be_saved_is_named(scene, tmp_path):
     path = tmp_path / "x.boostr"
     model = BoostR(**PLAIN | {"leaf": OwnBasis()}).fit(scene.depths, scene.y)

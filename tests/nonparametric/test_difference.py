@@ -74,6 +74,7 @@ def test_it_ends_where_one_of_the_groups_ends():
     assert result.span == (0.0, 5.0)
 
 
+@pytest.mark.slow
 def test_band_covers_the_true_difference_as_often_as_it_says():
     rng = np.random.default_rng(9)
     group = np.repeat([0, 1], 40)

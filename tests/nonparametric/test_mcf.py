@@ -84,6 +84,7 @@ def engines():
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(histories())
 def test_agrees_with_the_definition_under_gaps_ties_and_late_entry(population):

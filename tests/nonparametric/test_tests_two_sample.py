@@ -111,6 +111,7 @@ def without_pyridoxine(tumours):
     return y[keep], treatment[keep]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", WEIGHTS)
 @settings(max_examples=40)
 @given(populations())
@@ -197,6 +198,7 @@ def test_costs_that_are_all_alike_change_nothing():
     assert second.statistic == pytest.approx(first.statistic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_groups_that_do_not_differ_give_uniform_p_values(weight):
     rng = np.random.default_rng(5)
@@ -208,6 +210,7 @@ def test_groups_that_do_not_differ_give_uniform_p_values(weight):
     assert kstest(found, "uniform").pvalue > 0.05
 
 
+@pytest.mark.slow
 def test_three_groups_that_do_not_differ_give_uniform_p_values():
     rng = np.random.default_rng(6)
     group = np.repeat([0, 1, 2], 60)
@@ -217,6 +220,7 @@ def test_three_groups_that_do_not_differ_give_uniform_p_values():
     assert kstest(found, "uniform").pvalue > 0.05
 
 
+@pytest.mark.slow
 def test_power_rises_with_the_difference():
     rng = np.random.default_rng(7)
     group = np.repeat([0, 1], 40)

@@ -39,6 +39,7 @@ def test_dots_are_the_events_and_grow_with_ties(y):
     assert_allclose(dots.get_sizes() / dots.get_sizes()[0], [1.0, 1.0, 3.0])
 
 
+@pytest.mark.slow
 def test_gaps_are_left_open():
     table = pd.DataFrame(
         [("A", 0, 2, 1), ("A", 6, 8, 0)], columns=["id", "start", "stop", "event"]

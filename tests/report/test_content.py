@@ -121,6 +121,7 @@ def test_sentences_and_values_are_those_of_the_individual(content):
     assert known[names.index("load")] == shown[last]
 
 
+@pytest.mark.slow
 def test_categories_that_are_not_learned_are_named():
     X, y, Z = pumps().data
     X = X.assign(site=["lonely", *X["site"][1:]])
@@ -263,6 +264,7 @@ def test_categories_in_arrays_are_checked_too():
     assert any(told in one for one in content.warnings)
 
 
+@pytest.mark.slow
 def test_a_plan_of_the_sensors_counts():
     X, y, Z = pumps().data
     n = len(y)

@@ -28,6 +28,7 @@ def test_tiles_count_those_that_the_table_leaves_out():
     assert named == (f"{likely}", f"of {len(y)} individuals")
 
 
+@pytest.mark.slow
 def test_all_tiles_are_the_same_with_a_shorter_table():
     assert tell(max_individuals=3) == tell()
 
@@ -41,6 +42,7 @@ def doubt(ratio, error):
     return write_words(content, "Pumps", "0")["doubt"], content.total.expected
 
 
+@pytest.mark.slow
 def test_a_headline_that_the_look_back_contradicts_is_doubted():
     words, expected = doubt(1.15, 0.03)
     assert "too low" in words

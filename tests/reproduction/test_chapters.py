@@ -60,6 +60,7 @@ def _be_quick():
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", N_BLOCKS)
 def test_a_chapter_has_its_blocks_and_closes_its_figures(part, tmp_path):
     chapter = _CHAPTERS[part](Work(tmp_path, TINY))
@@ -70,6 +71,7 @@ def test_a_chapter_has_its_blocks_and_closes_its_figures(part, tmp_path):
     assert "nan" not in render_page([chapter], []).split("base64")[0]
 
 
+@pytest.mark.slow
 def test_a_chapter_is_computed_once_and_then_read(tmp_path, monkeypatch):
     build = _CHAPTERS["D"]
     first = render_page([build(Work(tmp_path, TINY))], [])

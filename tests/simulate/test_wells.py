@@ -108,6 +108,7 @@ def test_effects_of_the_simulated_are_those_of_their_regions(fleet):
     )
 
 
+@pytest.mark.slow
 def test_truth_of_the_simulated_is_that_of_their_features(fleet):
     times = [10.0, 100.0]
     assert_array_equal(fleet.truth(times), fleet.truth(times, X=fleet.X))

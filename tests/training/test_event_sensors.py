@@ -62,12 +62,14 @@ def usefulness(model):
     return model.sensor_usefulness_[f"events in last {WINDOW:g}"][0]
 
 
+@pytest.mark.slow
 def test_sensors_do_not_explain_what_frailties_do(frail):
     X, y = frail
     first, beside = small().fit(X, y, memory(y, y.end)), small().fit(X, y, memory)
     assert usefulness(beside) < 0.2 * usefulness(first)
 
 
+@pytest.mark.slow
 def test_sensors_explain_events_that_bring_events():
     X, y = draw(150, lambda lately: 0.05 + 0.06 * min(lately, 6), seed=2)
     model = small().fit(X, y, memory)
@@ -91,6 +93,7 @@ def test_a_cumulative_loss_knows_no_exposure(frail):
     assert_same(vars(model), vars(small(**params).fit(X, y, memory(y, y.end))))
 
 
+@pytest.mark.slow
 def test_forecasts_without_validation_come_from_in_turn_fits_too(frail):
     X, y = frail
     model = small(validation=None, n_estimators=3).fit(X, y, memory)
@@ -119,6 +122,7 @@ def test_other_sensors_are_told_apart(frail):
     assert _select_others(memory(y, None), memory(quiet, None)) is None
 
 
+@pytest.mark.slow
 def test_frailties_are_fitted_anew_between_the_turns(frail, monkeypatch):
     X, y = frail
     seen = []
@@ -142,6 +146,7 @@ def test_costs_of_nothing_say_nothing(frail):
         small(n_estimators=2).fit(X, free, memory)
 
 
+@pytest.mark.slow
 def test_individuals_without_weight_are_as_good_as_absent(frail):
     X, y = frail
     weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
@@ -154,6 +159,7 @@ def test_individuals_without_weight_are_as_good_as_absent(frail):
     assert model.frailty_variance_ == other.frailty_variance_
 
 
+@pytest.mark.slow
 def test_any_seed_will_do(frail):
     X, y = frail
     one, same = (
@@ -166,6 +172,7 @@ def test_any_seed_will_do(frail):
     assert not np.array_equal(found, other.out_of_fold_coefficients_)
 
 
+@pytest.mark.slow
 def test_a_stopped_fit_goes_on_from_its_files(frail, tmp_path):
     X, y = frail
     path = tmp_path / "trees"

@@ -52,6 +52,7 @@ def test_few_categories_are_all_counted():
     assert trim_counts(counts) == counts
 
 
+@pytest.mark.slow
 def test_of_very_many_categories_the_most_frequent_are_counted():
     counts = Counter(range(_MOST_COUNTED + 5)) + Counter([7, 9])
     trimmed = trim_counts(counts)

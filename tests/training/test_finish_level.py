@@ -180,6 +180,7 @@ def test_weight_two_is_the_individual_twice(rng, on_clock, data, predicted):
 # --- In fitted models
 
 
+@pytest.mark.slow
 def test_fitted_models_expect_as_many_events_out_of_fold_as_there_were(fleet):
     model = BoostR(n_estimators=30, random_state=0).fit(fleet.X, fleet.y)
     curves = model.ensemble_.curves(model.out_of_fold_coefficients_)
@@ -189,6 +190,7 @@ def test_fitted_models_expect_as_many_events_out_of_fold_as_there_were(fleet):
     assert_allclose(expected.sum(), len(fleet.y.times), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_models_with_a_held_out_share_expect_about_as_many_events_as_there_were(fleet):
     expected = []
     for seed in range(3):  # whose held-out individuals have more or fewer events

@@ -67,6 +67,7 @@ KINDS = {
 SLOW = pytest.param("sensors", marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cross-validated", "plain", "refitted", SLOW])
 def test_a_stopped_training_ends_with_the_same_model(scene, path, monkeypatch, kind):
     params, with_sensors, stops = KINDS[kind]
@@ -79,6 +80,7 @@ def test_a_stopped_training_ends_with_the_same_model(scene, path, monkeypatch, k
     same(scene.fit(params, with_sensors=with_sensors, checkpoint=path), whole)
 
 
+@pytest.mark.slow
 def test_a_finished_training_grows_nothing(scene, path, monkeypatch):
     whole = scene.fit(VALIDATED, checkpoint=path)
     content = path.read_bytes()
@@ -99,6 +101,7 @@ def test_trees_reach_the_disk_while_training_goes_on(scene, path, monkeypatch):
     assert sizes == sorted(set(sizes))
 
 
+@pytest.mark.slow
 def test_wherever_the_file_is_cut_training_goes_on(scene, path, monkeypatch):
     monkeypatch.setattr(checkpoint_module, "_INTERVAL", 0.0)
     whole = scene.fit(PLAIN, checkpoint=path)
@@ -189,6 +192,7 @@ needs_locks = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_locks
 def test_two_trainings_at_once_are_refused(scene, path, monkeypatch):
     whole, contents = scene.fit(PLAIN), []
@@ -233,6 +237,7 @@ def test_the_lock_of_a_killed_process_is_gone(path):
         assert file.rounds == []
 
 
+@pytest.mark.slow
 def test_a_refused_file_is_not_held(scene, path):
     scene.fit(PLAIN, checkpoint=path)
     for _ in range(2):
@@ -241,6 +246,7 @@ def test_a_refused_file_is_not_held(scene, path):
     scene.fit(PLAIN, checkpoint=path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["no locks", "locks fail"])
 def test_without_locks_two_trainings_are_found_by_their_rounds(
     scene, path, monkeypatch, state
@@ -309,6 +315,7 @@ def test_a_killed_process_is_continued_by_another(scene, path, monkeypatch):
     assert len(n_grown) == n_all - 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subsample", [1.0, 0.7])
 def test_trees_added_later_are_trees_grown_at_once(scene, subsample):
     params = PLAIN | {"subsample": subsample, "splitter": "random", "warm_start": True}
@@ -329,6 +336,7 @@ def test_warm_starts_keep_the_trees_there_are(scene, monkeypatch):
     assert len(after) == 5
 
 
+@pytest.mark.slow
 def test_loaded_models_start_warm_too(scene, tmp_path):
     model = scene.fit(PLAIN | {"warm_start": True})
     model.save(tmp_path / "m.boostr")
@@ -336,6 +344,7 @@ def test_loaded_models_start_warm_too(scene, tmp_path):
     same(loaded.fit(scene.frame, scene.y), scene.fit(PLAIN | {"n_estimators": 7}))
 
 
+@pytest.mark.slow
 def test_a_warm_start_can_be_stopped_and_go_on(scene, path, monkeypatch):
     params = PLAIN | {"warm_start": True}
     whole = scene.fit(PLAIN | {"n_estimators": 8})
@@ -352,6 +361,7 @@ def test_a_warm_start_can_be_stopped_and_go_on(scene, path, monkeypatch):
         other.fit(scene.frame, scene.y, checkpoint=path)
 
 
+@pytest.mark.slow
 def test_warm_starts_that_make_no_sense_are_refused(scene):
     model = scene.fit(PLAIN | {"warm_start": True})
     with pytest.raises(InvalidParameterError, match="3 for 4 trees"):
@@ -380,6 +390,7 @@ class OwnPlaced(PowerBasis):
     """Its functions, which no file can hold."""
 
 
+@pytest.mark.slow
 def test_leaf_functions_of_ones_own_can_go_on_too(scene, path):
     params = PLAIN | {"leaf": OwnBasis(), "warm_start": True}
     whole = scene.fit(params | {"n_estimators": 6}, checkpoint=path)

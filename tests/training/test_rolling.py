@@ -196,6 +196,7 @@ def test_what_came_is_counted_over_one_lead(fleet):
         assert_array_equal(forecast.came, expected)
 
 
+@pytest.mark.slow
 def test_a_steady_fleet_is_forecast_well_and_one_that_jumps_is_not(fleet):
     jumps = Fleet(np.random.default_rng(5), jumping)
     errors = [np.abs(one.law.shock.errors) for one in (fleet, jumps)]

@@ -80,6 +80,7 @@ def assert_same_model(one, other, X, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -120,6 +121,7 @@ BoostR(n_estimators=1, validation=None, n_jobs=2).fit(np.zeros((len(y), 1)), y)
     assert done.returncode == 0, done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_kernels_run_on_as_many_threads_as_asked_for(machines, monkeypatch):
     X, _, folder = machines
     monkeypatch.setattr("boostr.data.parquet.rows._MOST_ROWS", 40)
@@ -138,6 +140,7 @@ def test_kernels_run_on_as_many_threads_as_asked_for(machines, monkeypatch):
         assert set(numbers) == {n_jobs}
 
 
+@pytest.mark.slow
 def test_weights_leave_out_and_count_the_same_individuals(machines, monkeypatch):
     X, y, folder = machines
     weights = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
@@ -148,6 +151,7 @@ def test_weights_leave_out_and_count_the_same_individuals(machines, monkeypatch)
     assert_same_model(here, there, X)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_memory_goes_on_with_files(machines, tmp_path):
     X, y, folder = machines
     here = BoostR(**SETTINGS).fit(X, y, checkpoint=tmp_path / "trees")
@@ -193,6 +197,7 @@ def test_the_model_of_the_fleet_reads_its_sensors(fleet, fleet_model):
     assert np.abs(one - other).max() > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_memory", ["neither", "events", "sensors", "panel"])
 def test_sensors_in_files_give_the_model_of_those_in_memory(
     fleet, fleet_model, monkeypatch, in_memory
@@ -210,6 +215,7 @@ def test_sensors_in_files_give_the_model_of_those_in_memory(
     assert model.sensor_usefulness_ == fleet_model.sensor_usefulness_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", ["individuals", "values"])
 def test_those_who_stand_for_all_are_the_same_ones(fleet, monkeypatch, bound):
     data, folder = fleet
@@ -226,6 +232,7 @@ def test_those_who_stand_for_all_are_the_same_ones(fleet, monkeypatch, bound):
     assert_same_model(here, there, data.X, Z=data.Z, hold_last=True)
 
 
+@pytest.mark.slow
 def test_sensors_of_three_times_as_many_files_need_little_more_memory(
     fleet, monkeypatch, tmp_path
 ):
@@ -263,6 +270,7 @@ def test_the_bar_tells_how_far_the_files_are_read(machines, capsys):
     assert "statistics, 100% of the files" in shown
 
 
+@pytest.mark.slow
 def test_dates_stay_with_the_model(machines, tmp_path):
     X, y, _ = machines
     rows = y.to_long(backend="pandas")
@@ -332,6 +340,7 @@ def test_predictions_with_sensors_in_files_go_chunk_by_chunk(fleet, fleet_model)
     np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_mapping", [False, True])
 def test_exposures_of_scanned_individuals_are_in_memory(machines, as_mapping):
     X, y, folder = machines

@@ -108,6 +108,7 @@ class TestFit:
         assert caught[0].filename == __file__
         QUICK.fit(X, y, sample_weight=[1.0] * 100 + [0.0])  # without a warning
 
+    @pytest.mark.slow
     def test_files_are_looked_at_too(self, tmp_path):
         pytest.importorskip("pyarrow")
         y, X = machines([*CROWD, 5000], ids=1000 + np.arange(101)), np.zeros((101, 1))

@@ -69,6 +69,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(list(SETTINGS)), st.sampled_from(WHAT), POWERS)
 @example("default", "costs", -170)
@@ -88,6 +89,7 @@ def test_any_size_is_fitted_or_refused(folder, setting, what, power):
         assert "Hint:" in str(error)  # noqa: PT017
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(list(SETTINGS)), st.sampled_from(WHAT[1:]), POWERS)
 @example("default", "weights", 19)

@@ -42,6 +42,7 @@ def test_without_earlier_dates_there_is_no_judge():
     assert TermJudge.of(make_settings(n_origins=1), None, None, 1) is not None
 
 
+@pytest.mark.slow
 def test_courses_that_differ_in_the_end_are_kept(rng):
     # Half of all slow down and half wear, also at all earlier dates.
     X = rng.integers(0, 2, (250, 1)).astype(float)

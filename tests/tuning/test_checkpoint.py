@@ -52,6 +52,7 @@ def interrupt_after(monkeypatch, n_runs):
     monkeypatch.setattr(search_module, "_run", stop)
 
 
+@pytest.mark.slow
 def test_resumed_is_uninterrupted(fleet, search, monkeypatch):
     plain = clone(search).set_params(checkpoint=None).fit(fleet.X, fleet.y)
     with monkeypatch.context() as patch:
@@ -66,12 +67,14 @@ def test_resumed_is_uninterrupted(fleet, search, monkeypatch):
     assert n_lines(search) == 1 + 6
 
 
+@pytest.mark.slow
 def test_a_finished_search_runs_nothing(fleet, search, monkeypatch):
     first = clone(search).fit(fleet.X, fleet.y)
     interrupt_after(monkeypatch, 0)
     same(search.fit(fleet.X, fleet.y), first)
 
 
+@pytest.mark.slow
 def test_half_a_line_is_run_again(fleet, search):
     plain = clone(search).fit(fleet.X, fleet.y)
     content = search.checkpoint.read_bytes()
@@ -81,11 +84,13 @@ def test_half_a_line_is_run_again(fleet, search):
     assert len([json.loads(line) for line in lines]) == 7
 
 
+@pytest.mark.slow
 def test_threads_and_words_do_not_matter(fleet, search):
     plain = clone(search).fit(fleet.X, fleet.y)
     same(search.set_params(n_jobs=1, refit=False).fit(fleet.X, fleet.y), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
@@ -103,6 +108,7 @@ def test_another_search_is_refused(fleet, search, changes, part):
         clone(search).set_params(**changes).fit(fleet.X, fleet.y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["features", "events", "weights"])
 def test_other_data_are_refused(fleet, search, what):
     search.fit(fleet.X, fleet.y)

@@ -15,6 +15,7 @@ def pipes():
     return data.X, length, data.y.with_exposure(length)
 
 
+@pytest.mark.slow
 def test_a_search_fits_and_scores_with_exposures(pipes):
     X, length, y = pipes
     search = BoostRSearch(

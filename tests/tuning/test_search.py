@@ -85,16 +85,19 @@ class TestResults:
             searched.best_estimator_.predict_cumulative(fleet.X, times),
         )
 
+    @pytest.mark.slow
     def test_the_seed_makes_the_results(self, fleet, searched):
         again = clone(searched).fit(fleet.X, fleet.y)
         assert_array_equal(scores(again), scores(searched))
 
+    @pytest.mark.slow
     def test_threads_do_not_change_the_results(self, fleet, searched):
         again = clone(searched).set_params(n_jobs=1).fit(fleet.X, fleet.y)
         assert_array_equal(scores(again), scores(searched))
 
 
 class TestSharedStatistics:
+    @pytest.mark.slow
     def test_runs_on_everybody_are_separate_fits(self, fleet):
         everybody = np.arange(120)
         search = BoostRSearch(
@@ -109,6 +112,7 @@ class TestSharedStatistics:
             model = clone(SMALL).set_params(**result["params"]).fit(fleet.X, fleet.y)
             assert_allclose(result["scores"][0], model.score(fleet.X, fleet.y), rtol=1e-9)
 
+    @pytest.mark.slow
     def test_runs_on_a_part_are_separate_fits_where_bins_and_clock_agree(self, rng):
         X = rng.integers(0, 3, size=(90, 2)).astype(float)
         y = simulate.dataset_a(n=90, random_state=5).y
@@ -128,6 +132,7 @@ class TestSharedStatistics:
             own = scorer("point_process_log_likelihood")(model, X[test], y[test])
             assert_allclose(result["scores"][0], own, rtol=1e-9)
 
+    @pytest.mark.slow
     def test_validation_happens_inside_the_training_part(self, fleet):
         base = BoostR(n_estimators=60, validation=0.25, learning_rate=0.3, random_state=0)
         everybody = np.arange(120)
@@ -139,6 +144,7 @@ class TestSharedStatistics:
         assert_array_equal(search.results_[1]["n_trees"], [model.n_estimators_])
         assert_allclose(search.results_[1]["scores"], [model.score(fleet.X, fleet.y)])
 
+    @pytest.mark.slow
     def test_statistics_are_computed_once_a_family(self, fleet, monkeypatch):
         from boostr.tuning import _plan as _shared
 
@@ -155,6 +161,7 @@ class TestSharedStatistics:
         search.fit(fleet.X, fleet.y)
         assert sorted(calls) == [("power", "intensity"), ("step", "intensity")]
 
+    @pytest.mark.slow
     def test_test_individuals_do_not_train(self, fleet):
         """Their features may change as long as bins stay, and no run changes."""
         train, test = np.arange(80), np.arange(80, 120)
@@ -177,6 +184,7 @@ class TestSharedStatistics:
 class TestAsOf:
     SPLITS = AsOfSplit([40.0, 60.0], horizon=20.0)
 
+    @pytest.mark.slow
     def test_runs_are_fits_to_what_was_known(self, fleet):
         search = BoostRSearch(
             SMALL, FAMILIES, n_points=5, splits=self.SPLITS, random_state=2, refit=False
@@ -188,6 +196,7 @@ class TestAsOf:
             own = model.score(fleet.X[part.test_rows], part.test)
             assert_allclose(result["scores"][1], own, rtol=1e-9)
 
+    @pytest.mark.slow
     def test_what_comes_after_the_horizon_changes_nothing(self, fleet):
         late = fleet.y.times > 80.0
         other = fleet.y._with(costs=np.where(late, 7.0, 1.0))
@@ -201,6 +210,7 @@ class TestAsOf:
         ]
         assert_array_equal(*found)
 
+    @pytest.mark.slow
     def test_what_comes_after_the_date_changes_no_model(self, fleet, monkeypatch):
         kept = []
         fit = search_module.fit_on_part
@@ -247,6 +257,7 @@ class TestInput:
         assert copy.get_params(deep=False).keys() == search.get_params(deep=False).keys()
         assert copy.get_params()["estimator__n_estimators"] == 8
 
+    @pytest.mark.slow
     def test_tables_are_split_by_row(self, fleet):
         found = []
         for make in (np.asarray, pd.DataFrame, pl.DataFrame):
@@ -255,12 +266,14 @@ class TestInput:
         assert_array_equal(found[0], found[1])
         assert_array_equal(found[0], found[2])
 
+    @pytest.mark.slow
     def test_categories_are_those_of_all_individuals(self, fleet):
         X = pd.DataFrame(fleet.X).assign(kind=np.where(fleet.X[:, 0] > 0.5, "new", "old"))
         X.columns = ["x1", "x2", "kind"]
         search = BoostRSearch(SMALL, SPACE, n_points=2, splits=3, random_state=0)
         assert search.fit(X, fleet.y).best_estimator_.n_features_in_ == 3
 
+    @pytest.mark.slow
     def test_weight_zero_leaves_out(self, fleet):
         weights = np.where(np.arange(120) < 90, 1.0, 0.0)
         search = BoostRSearch(SMALL, SPACE, n_points=2, splits=3, random_state=0)
@@ -278,6 +291,7 @@ class TestInput:
         own = model.score(fleet.X, fleet.y, sample_weight=weights)
         assert_allclose(search.results_[0]["scores"], [own], rtol=1e-9)
 
+    @pytest.mark.slow
     def test_the_first_of_several_scorers_decides(self, fleet):
         scoring = {"c_index": scorer("recurrent_concordance"), "likelihood": None}
         search = BoostRSearch(
@@ -293,6 +307,7 @@ class TestInput:
         assert best["all_scores"]["likelihood"].shape == (4,)
         assert "mean_likelihood" in search.to_frame().columns
 
+    @pytest.mark.slow
     def test_the_default_space_of_the_paper(self, fleet):
         search = BoostRSearch(
             BoostR.paper(n_estimators=5), n_points=3, splits=2, random_state=0
@@ -342,6 +357,7 @@ class TestSensors:
     def wells(cls):
         return simulate.wells(n=60, n_sensors=2, random_state=1)
 
+    @pytest.mark.slow
     def test_runs_on_everybody_are_separate_fits(self, wells):
         everybody = np.arange(60)
         search = BoostRSearch(
@@ -355,11 +371,13 @@ class TestSensors:
         own = model.fit(wells.X, wells.y, wells.Z).score(wells.X, wells.y, Z=wells.Z)
         assert_allclose(search.results_[0]["scores"], [own], rtol=1e-6)
 
+    @pytest.mark.slow
     def test_panels_are_split_by_individual(self, wells):
         search = BoostRSearch(self.BASE, SENSOR_SPACE, n_points=2, splits=2, random_state=0)
         panel = scores(search.fit(Panel(wells.X, wells.Z), wells.y))
         assert_array_equal(panel, scores(search.fit(wells.X, wells.y, wells.Z)))
 
+    @pytest.mark.slow
     def test_samples_after_the_date_change_nothing(self, wells):
         date = 0.5 * float(wells.y.end.max())
         late = wells.Z.times > date
@@ -380,6 +398,7 @@ class TestSensors:
         assert_array_equal(*found)
 
 
+@pytest.mark.slow
 def test_scorers_may_forecast(fleet):
     def score(model, X, y):
         table = model.forecast(X, y, 10.0, intervals="conformal", level=0.5)

@@ -40,6 +40,7 @@ def test_every_projection_is_latin(size):
     assert_allclose(np.sort(design, axis=0), np.tile((np.arange(n) + 0.5)[:, None] / n, p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(15, 2), (30, 5)])
 def test_better_than_the_best_of_many_random_hypercubes(rng, size):
     best = min(max_pro_criterion(random_hypercube(rng, *size)) for _ in range(1000))
