@@ -41,7 +41,8 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled pages long
 	$(MAKE) unit
-	$(MAKE) --jobs=2 --output-sync=target cluster nojit
+	$(MAKE) cluster
+	$(MAKE) nojit
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
@@ -92,8 +93,7 @@ long: $(VENV)/.developer $(VENV)/.kernels  ## long tests, without counting lines
 	$(BIN)/python -m pytest -q $(LONG)
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
-# the lines of everything else, the last those of the kernels and of what is close to them. Tests
-# on a cluster wait more than they compute, and need kernels that are there: they go beside it.
+# the lines of everything else, the last those of the kernels and of what is close to them.
 COUNT := --cov --cov-report= --cov-fail-under=0 --durations=10
 
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings
@@ -102,7 +102,7 @@ unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrin
 		--ignore=tests/dask $(patsubst %,--ignore=%,$(PAGES) $(LONG)) $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
-	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q tests/dask $(COUNT)
+	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q -n 2 tests/dask $(COUNT)
 
 nojit: $(VENV)/.developer  ## kernels again as plain Python
 	COVERAGE_FILE=.coverage.nojit NUMBA_DISABLE_JIT=1 \

@@ -388,7 +388,7 @@ def test_events_that_look_inverted_are_warned_of(read, capsys):
 
 def test_ends_that_are_flagged_as_events_are_told(read):
     events = draw_pumps(n=4)[0].with_columns(ok=1 - pl.col("failed")).drop("failed")
-    with pytest.raises(BoostrError, match=r"1 in the last row(?s:.*)--event 'not ok'"):
+    with pytest.raises(BoostrError, match=r"1 in their last row(?s:.*)--event 'not ok'"):
         read(events, event="ok")
     assert read(events, event="not ok").y.times.size == events["ok"].len() - 4
     late = events.with_columns(day=-pl.col("day"))  # wrong in another way
