@@ -6,8 +6,8 @@ from dataclasses import replace
 from tests.oracles_model_file import read_file, write_file
 
 from boostr import BoostR, io
+from boostr._frailty.forecast_law import ForecastLaw
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import ForecastLaw
 from boostr._training.settings import Settings
 
 

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
 
 from boostr import BoostR, RecurrentEvents, Trajectories
+from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import Shock, TrainingCurves
+from boostr._training.frailty import TrainingCurves
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import (
     Forecast,

@@ -11,17 +11,12 @@ from boostr._checks.numbers import check_ids_match, first_few
 from boostr._checks.parameters import check_spread
 from boostr._engine.curves import REACH
 from boostr._frailty.counts import Counts, find_times, needed_exposure
+from boostr._frailty.forecast_law import Costs, ForecastLaw
 from boostr._frailty.law import Frailties, Histories
 from boostr._training.event_sensors import HistorySensors, call_sensors
 from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import Expect, FoldCurves
-from boostr._training.frailty import (
-    Costs,
-    ForecastLaw,
-    relative_variance,
-    sum_histories,
-)
-from boostr._training.inputs import find_labels
+from boostr._training.frailty import relative_variance, sum_histories
 from boostr._training.sensors import SensorLayout, split_panel, spread_shared
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
@@ -100,9 +95,7 @@ class Present:
         if not follows:
             plan = spread_shared(future, y, n, layout, start=times, until=np.inf)
             Z = _plan(sensors, plan, times)
-        amounts = (
-            read_new_exposure(exposure, n, find_labels(table)) if y is None else y.exposure
-        )
+        amounts = read_new_exposure(exposure, n, table) if y is None else y.exposure
         return cls(table, y, known, rows, entry, times, Z, amounts)
 
 

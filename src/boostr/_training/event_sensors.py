@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from boostr._frailty.forecast_law import Costs
 from boostr._frailty.law import cut_windows, log_likelihood
 from boostr._frailty.weighted_exposure import (
     ExposedWindows,
@@ -31,7 +32,7 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.fit import fit_model
 from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import FoldCurves
-from boostr._training.frailty import Costs, TrainingCurves, find_cell, sum_pieces
+from boostr._training.frailty import TrainingCurves, find_cell, sum_pieces
 from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.sensors import split_panel, spread_shared
 from boostr._training.settings import Settings

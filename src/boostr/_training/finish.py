@@ -13,13 +13,11 @@ from boostr._engine.ensemble import Ensemble, gain_importance
 from boostr._engine.screening import rise_without
 from boostr._engine.training import Trained
 from boostr._engine.training_set import TrainingSet
+from boostr._frailty.forecast_law import ForecastLaw, Shock
 from boostr._frailty.law import Ahead, fit_law
 from boostr._training.features import FeatureEncoder
-from boostr._training.fitted import Fitted
-from boostr._training.fold_curves import TreeModel
+from boostr._training.fitted import Fitted, TreeModel
 from boostr._training.frailty import (
-    ForecastLaw,
-    Shock,
     TrainingCurves,
     count_after,
     find_cell,

@@ -1,22 +1,25 @@
-"""Everything that a fit leaves behind."""
+"""Everything that a fit leaves behind: trees, and what else predictions need."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from boostr._checks.numbers import first_few
+from boostr._engine.curves import UnitCurves, expose
 from boostr._engine.ensemble import Ensemble
+from boostr._frailty.forecast_law import Costs, ForecastLaw
 from boostr._training.features import FeatureEncoder
-from boostr._training.fold_curves import TreeModel
-from boostr._training.frailty import Costs, ForecastLaw
+from boostr._training.run import use_threads
 from boostr._training.sensors import SensorLayout, count_strange, warn_of_strange
 from boostr._training.settings import Settings
 from boostr._typing import FloatArray
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
+from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import Fingerprint
 from boostr.exceptions import (
     InvalidEventsError,
@@ -24,7 +27,57 @@ from boostr.exceptions import (
     InvalidSensorsError,
 )
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "TreeModel"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeModel:
+    """The trees of a model: the average of the models of its folds.
+
+    Members of the ensemble that belong to one fold stand ``n_fold_models`` apart.
+    """
+
+    ensemble: Ensemble
+    settings: Settings
+    n_fold_models: int = 1
+    clock_variants: Sequence[Clock] = ()  # without parts of the data; early files only
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the ensemble."""
+        return self.ensemble.clock
+
+    def coefficients(self, features: FloatArray) -> FloatArray:
+        """Return the coefficients of individuals."""
+        return self._sum(self.ensemble, features)
+
+    def coefficients_by_fold(self, features: FloatArray) -> list[FloatArray]:
+        """Return the coefficients of individuals by the model of every fold."""
+        n_models, members = self.n_fold_models, self.ensemble.members
+        if n_models == 1:
+            return [self.coefficients(features)]
+        folds = [
+            tuple(
+                replace(member, weight=member.weight * n_models)
+                for member in members[fold::n_models]
+            )
+            for fold in range(n_models)
+        ]
+        return [self._sum(replace(self.ensemble, members=fold), features) for fold in folds]
+
+    def curves(
+        self,
+        theta: FloatArray,
+        sensors: Trajectories | None = None,
+        exposure: Exposure | None = None,
+    ) -> UnitCurves:
+        """Return the curves of individuals with given coefficients."""
+        curves = self.ensemble.curves(theta, sensors, monotone=self.settings.monotone)
+        return expose(curves, exposure, self.clock)
+
+    def _sum(self, ensemble: Ensemble, features: FloatArray) -> FloatArray:
+        with use_threads(self.settings.n_jobs) as n_threads:
+            return ensemble.coefficients(features, n_threads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

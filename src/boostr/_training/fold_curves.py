@@ -2,77 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
 
 from boostr._engine.curves import UnitCurves, expose
-from boostr._engine.ensemble import Ensemble
 from boostr._frailty.pace import PacedClock
-from boostr._training.run import use_threads
-from boostr._training.settings import Settings
+from boostr._training.fitted import TreeModel
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
 from boostr.data import Trajectories
 from boostr.data.clip import clip_sensors
 from boostr.data.events.exposure import Exposure
 
-__all__ = ["Expect", "FoldCurves", "TreeModel", "jackknife_variance"]
+__all__ = ["Expect", "FoldCurves", "jackknife_variance"]
 
 # Expected events of individuals (rows) in windows (start, stop].
 Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeModel:
-    """The trees of a model: the average of the models of its folds.
-
-    Members of the ensemble that belong to one fold stand ``n_fold_models`` apart.
-    """
-
-    ensemble: Ensemble
-    settings: Settings
-    n_fold_models: int = 1
-    clock_variants: Sequence[Clock] = ()  # without parts of the data; early files only
-
-    @property
-    def clock(self) -> Clock:
-        """The clock of the ensemble."""
-        return self.ensemble.clock
-
-    def coefficients(self, features: FloatArray) -> FloatArray:
-        """Return the coefficients of individuals."""
-        return self._sum(self.ensemble, features)
-
-    def coefficients_by_fold(self, features: FloatArray) -> list[FloatArray]:
-        """Return the coefficients of individuals by the model of every fold."""
-        n_models, members = self.n_fold_models, self.ensemble.members
-        if n_models == 1:
-            return [self.coefficients(features)]
-        folds = [
-            tuple(
-                replace(member, weight=member.weight * n_models)
-                for member in members[fold::n_models]
-            )
-            for fold in range(n_models)
-        ]
-        return [self._sum(replace(self.ensemble, members=fold), features) for fold in folds]
-
-    def curves(
-        self,
-        theta: FloatArray,
-        sensors: Trajectories | None = None,
-        exposure: Exposure | None = None,
-    ) -> UnitCurves:
-        """Return the curves of individuals with given coefficients."""
-        curves = self.ensemble.curves(theta, sensors, monotone=self.settings.monotone)
-        return expose(curves, exposure, self.clock)
-
-    def _sum(self, ensemble: Ensemble, features: FloatArray) -> FloatArray:
-        with use_threads(self.settings.n_jobs) as n_threads:
-            return ensemble.coefficients(features, n_threads)
 
 
 class FoldCurves:

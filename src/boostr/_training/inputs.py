@@ -14,16 +14,10 @@ from boostr._checks.numbers import (
 )
 from boostr._training.features import FeatureEncoder
 from boostr._typing import BoolArray, FloatArray, PositionArray
-from boostr.data import Panel, RecurrentEvents, Trajectories
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.features import check_rows
 
-__all__ = ["TrainingData", "check_training_data", "find_labels", "find_step", "spread_rows"]
-
-
-def find_labels(X: Any) -> Any:
-    """Return the pandas row labels, None for other features."""
-    index = getattr(X.X if isinstance(X, Panel) else X, "index", None)
-    return None if callable(index) else index
+__all__ = ["TrainingData", "check_training_data", "find_step", "spread_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

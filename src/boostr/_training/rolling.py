@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boostr._frailty.counts import Counts
+from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
-from boostr._training.fold_curves import TreeModel
-from boostr._training.frailty import Shock, TrainingCurves, count_after, sum_histories
+from boostr._training.fitted import TreeModel
+from boostr._training.frailty import TrainingCurves, count_after, sum_histories
 from boostr._training.inputs import TrainingData
 from boostr._training.statistics import leave_to_sensors
 from boostr._typing import FloatArray, PositionArray

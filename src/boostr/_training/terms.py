@@ -18,7 +18,7 @@ from boostr._engine.training import refit
 from boostr._engine.training_set import LocalTrainingSet
 from boostr._frailty.law import FrailtyLaw
 from boostr._training.finish import fit_link
-from boostr._training.fold_curves import TreeModel
+from boostr._training.fitted import TreeModel
 from boostr._training.frailty import TrainingCurves, some_of
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import cut_back, find_lead, forecast_ahead

@@ -408,9 +408,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     def _exposed_curves(self, X: Any, Z: Any, exposure: Any) -> Curves:
         """Return the curves of individuals, with exposures if given."""
         features, sensors = self._check_features(X, Z)
-        index = getattr(X, "index", None)
-        labels = None if callable(index) else index
-        given = read_new_exposure(exposure, len(features), labels)
+        given = read_new_exposure(exposure, len(features), X)
         if given is not None and not self.has_exposure_:
             raise InvalidParameterError(
                 "This model was fitted without exposures, but individuals have some now."

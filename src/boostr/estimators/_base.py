@@ -10,11 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._training.fitted import Fitted
-from boostr._training.inputs import find_labels
 from boostr._training.sensors import Sensors, split_panel, spread_shared
 from boostr._training.settings import Settings
 from boostr._typing import FloatArray
-from boostr.data import RecurrentEvents, SharedSensors, Trajectories
+from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
@@ -89,13 +88,17 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         events = y if isinstance(y, RecurrentEvents) else None
         if isinstance(Z, SharedSensors) and events is None:
             Z = spread_shared(Z, None, len(X), fitted.sensor_layout, until=until)
-        X, given = split_panel(X, Z, events)
+        given = None
+        if Z is not None or isinstance(X, Panel):
+            X, given = split_panel(X, Z, events)
         features = fitted.read_features(self._check_table(X))
         return features, fitted.read_sensors(given)
 
     def _read_exposure(self, X: Any, given: Any, n: int) -> Exposure | None:
         """Return the exposures of individuals without histories; None means 1 each."""
-        exposure = read_new_exposure(given, n, find_labels(X))
+        if given is None:
+            return None
+        exposure = read_new_exposure(given, n, X.X if isinstance(X, Panel) else X)
         if exposure is not None and not self.has_exposure_:
             refuse_new_exposure()
         return exposure

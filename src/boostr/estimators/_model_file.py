@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from boostr._frailty.forecast_law import ForecastLaw, Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.features import FeatureEncoder
-from boostr._training.fitted import Fitted
-from boostr._training.fold_curves import TreeModel
-from boostr._training.frailty import ForecastLaw, Shock
+from boostr._training.fitted import Fitted, TreeModel
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr.basis import FittedSensorBasis

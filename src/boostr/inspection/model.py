@@ -141,8 +141,7 @@ class FittedModel:
 
     def read_exposure(self, given: Any, n: int, table: Any) -> Exposure | None:
         """Return the exposures of individuals, for a model that was fitted with some."""
-        index = getattr(table, "index", None)
-        exposure = read_new_exposure(given, n, None if callable(index) else index)
+        exposure = read_new_exposure(given, n, table)
         if exposure is not None and not self.fitted.has_exposure:
             raise InvalidParameterError(
                 "This model was fitted without exposures, but individuals have some now."

@@ -40,13 +40,15 @@ def match_exposure(y: RecurrentEvents | ScannedEvents, given: Any) -> Exposure:
     return _read_numbers(_match(given, y), y.ids)
 
 
-def read_new_exposure(given: Any, n: int, index: Any = None) -> Exposure | None:
+def read_new_exposure(given: Any, n: int, table: Any = None) -> Exposure | None:
     """Return the exposures of ``n`` individuals without histories.
 
-    ``index`` holds the row labels of their features if these are a pandas table.
+    They are matched by the row labels of a pandas table of features.
     """
     if given is None:
         return None
+    index = getattr(table, "index", None)
+    index = None if callable(index) else index
     if isinstance(given, Exposure):
         return _check_as_many(given, n)
     ids = np.arange(n) if index is None else np.asarray(index)
