@@ -1,4 +1,4 @@
-"""Small pages, scales and learners for the tests of the reproduction."""
+"""Small pages, scales and models for the tests of the reproduction."""
 
 from boostr import BoostR
 from boostr.reproduction._page import Block, Chapter, Picture, ResultTable

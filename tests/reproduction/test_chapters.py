@@ -13,7 +13,7 @@ from boostr.reproduction import (
     _ranking,
     _wells,
 )
-from boostr.reproduction._learners import DEFAULT, PAPER, POINTWISE, make_learners
+from boostr.reproduction._models import DEFAULT, PAPER, POINTWISE, make_models
 from boostr.reproduction._page import render_page
 from boostr.reproduction._reproduce import _CHAPTERS
 from boostr.reproduction._work import Work
@@ -31,11 +31,11 @@ N_BLOCKS = {"A": 7, "B": 2, "C": 2, "D": 2, "kelly": 3, "wells": 6, "extrapolati
 
 
 def make_small(kind, scale, random_state=0):
-    learners = make_learners(kind, scale, random_state)
-    learners[DEFAULT].set_params(**FEW)
+    models = make_models(kind, scale, random_state)
+    models[DEFAULT].set_params(**FEW)
     for name in (PAPER, POINTWISE):
-        learners[name].set_params(n_estimators=12, n_origins=0)
-    return learners
+        models[name].set_params(n_estimators=12, n_origins=0)
+    return models
 
 
 def fit_few(model, X, y, Z, **options):
@@ -48,7 +48,7 @@ def _be_quick():
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         for module in (_comparison, _ranking):
-            patch.setattr(module, "make_learners", make_small)
+            patch.setattr(module, "make_models", make_small)
         for module in (_extrapolation, _kelly, _quadrants, _ranking, _wells):
             patch.setattr(module, "BoostR", FewTrees)
         patch.setattr(_quadrants, "_FEWEST_DRAWS", 1)

@@ -4,8 +4,8 @@ from tests.reproduction.scenes import TINY
 
 from boostr.baselines import HomogeneousPoisson, McfRegressor
 from boostr.reproduction import _comparison
-from boostr.reproduction._comparison import Problem, build_error_block, compare_learners
-from boostr.reproduction._learners import DEFAULT, PAPER, POINTWISE
+from boostr.reproduction._comparison import Problem, build_error_block, compare_models
+from boostr.reproduction._models import DEFAULT, PAPER, POINTWISE
 from boostr.reproduction._work import Work, rank, stack
 from boostr.simulate import dataset_a
 
@@ -19,7 +19,7 @@ def build_block(**errors):
     return build_error_block(PROBLEM, TINY, errors, "nothing")
 
 
-def test_learners_stand_from_the_lowest_error_to_the_highest():
+def test_models_stand_from_the_lowest_error_to_the_highest():
     block = build_block(default=[1.0, 2.0], baseline=[2.0, 3.0], **OTHERS)
     assert [row[0] for row in block.tables[0].rows] == [DEFAULT, "MCF", PAPER, POINTWISE]
     assert block.tables[0].rows[1][1:] == ("2.5", "0.5", "1.67", "0 of 2")
@@ -39,8 +39,8 @@ def test_errors_are_those_of_the_same_draws(monkeypatch, tmp_path):
     def make_two(kind, scale, random_state=0):
         return {"MCF": McfRegressor(), "HPP": HomogeneousPoisson()}
 
-    monkeypatch.setattr(_comparison, "make_learners", make_two)
-    errors = stack(compare_learners(Work(tmp_path, TINY), PROBLEM), "error")
+    monkeypatch.setattr(_comparison, "make_models", make_two)
+    errors = stack(compare_models(Work(tmp_path, TINY), PROBLEM), "error")
     train, test = PROBLEM.draw(40, 10_000), PROBLEM.draw(1000, 20_000)
     times = np.linspace(0.0, 100.0, 201)
     predicted = McfRegressor().fit(train.X, train.y).predict_cumulative(test.X, times)

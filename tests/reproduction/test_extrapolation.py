@@ -9,7 +9,7 @@ from tests.reproduction.scenes import TINY
 
 from boostr.reproduction import _extrapolation
 from boostr.reproduction._extrapolation import END, LAST, TIMES
-from boostr.reproduction._learners import DEFAULT, RATE, name_ad_hoc
+from boostr.reproduction._models import DEFAULT, RATE, name_ad_hoc
 from boostr.simulate import dataset_d
 
 

@@ -15,16 +15,16 @@ from boostr.reproduction._kelly import (
     _count_trials,
     _list_paper,
     _list_rates,
-    _make_learners,
+    _make_models,
 )
-from boostr.reproduction._learners import DEFAULT
+from boostr.reproduction._models import DEFAULT
 from boostr.simulate import kelly
 
 SIZE = replace(TINY, n_subjects=600)
 
 
-def score(learner, sigma=0.1):
-    return _kelly._score((sigma, learner), 0, SIZE)
+def score(model, sigma=0.1):
+    return _kelly._score((sigma, model), 0, SIZE)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def test_distances_of_subjects_average_to_the_metric():
     assert_allclose(distances.mean(), observed_l2(trial.y, curves, _GRID))
 
 
-def test_learners_are_the_eight_of_the_paper_and_ours():
-    names = list(_make_learners(TINY, 0))
+def test_models_are_the_eight_of_the_paper_and_ours():
+    names = list(_make_models(TINY, 0))
     assert names[:8] == [*_list_paper(), "RF-R", *_list_rates()]
     assert DEFAULT in names
 

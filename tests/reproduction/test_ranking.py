@@ -4,7 +4,7 @@ from tests.reproduction.scenes import TINY
 
 from boostr.metrics import paper_concordance
 from boostr.reproduction._comparison import Problem
-from boostr.reproduction._learners import DEFAULT, FOREST
+from boostr.reproduction._models import DEFAULT, FOREST
 from boostr.reproduction._ranking import (
     _judge_index,
     _judge_settings,

@@ -31,7 +31,7 @@ def reproduce(
     ] = Path("reproduction"),
     progress: Annotated[bool, typer.Option(help="Whether to show progress bars.")] = True,
 ) -> None:
-    """Make a page with the figures of the paper, ours, and those of the rivals.
+    """Make a page with the figures of the paper, ours, and those of the baselines.
 
     The page is one file with all pictures inside, index.html. A run that was stopped goes
     on where it was when it is started again.

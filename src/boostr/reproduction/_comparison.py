@@ -11,13 +11,13 @@ import numpy as np
 from boostr._typing import FloatArray
 from boostr.metrics import integrated_squared_error
 from boostr.plotting import plot_comparison
-from boostr.reproduction._learners import (
+from boostr.reproduction._models import (
     DEFAULT,
     PAPER,
     POINTWISE,
     Kind,
     absent_baselines,
-    make_learners,
+    make_models,
 )
 from boostr.reproduction._page import (
     Block,
@@ -31,7 +31,7 @@ from boostr.reproduction._page import (
 from boostr.reproduction._work import Result, Results, Scale, Work, rank
 from boostr.simulate import Simulation
 
-__all__ = ["Problem", "build_error_block", "compare_learners", "fit_pair"]
+__all__ = ["Problem", "build_error_block", "compare_models", "fit_pair"]
 
 _N_TEST = 1000
 _N_TIMES = 201  # of the trapezoid rule
@@ -58,16 +58,16 @@ class Problem:
 
 def fit_pair(problem: Problem, scale: Scale, train: Simulation) -> dict[str, Any]:
     """Fit the paper's settings and the default, whose trees and maps are drawn."""
-    learners = make_learners(problem.kind, scale)
-    return {name: learners[name].fit(train.X, train.y) for name in (POINTWISE, DEFAULT)}
+    models = make_models(problem.kind, scale)
+    return {name: models[name].fit(train.X, train.y) for name in (POINTWISE, DEFAULT)}
 
 
-def compare_learners(work: Work, problem: Problem) -> Results:
+def compare_models(work: Work, problem: Problem) -> Results:
     """Fit all models to the same draws and predict the same fresh individuals."""
     return work.run(
-        f"{problem.kind}: learners against the truth",
+        f"{problem.kind}: models against the truth",
         _score,
-        list(make_learners(problem.kind, work.scale)),
+        list(make_models(problem.kind, work.scale)),
         work.scale.n_repetitions,
         problem=problem,
     )
@@ -84,13 +84,13 @@ def _score(
 ) -> Result:
     train = problem.draw(problem.n_train, seeds[0] + repetition)
     test = problem.draw(n_test, seeds[1] + repetition)
-    learner = make_learners(problem.kind, scale, repetition)[case]
+    model = make_models(problem.kind, scale, repetition)[case]
     times = np.linspace(0.0, test.horizon, n_times)
-    predicted = learner.fit(train.X, train.y).predict_cumulative(test.X, times)
+    predicted = model.fit(train.X, train.y).predict_cumulative(test.X, times)
     errors = integrated_squared_error(predicted, test.truth(times), times)
     result: Result = {"error": float(errors.mean())}
     if case in _OWN:
-        result["importances"] = learner.feature_importances_
+        result["importances"] = model.feature_importances_
     return result
 
 
@@ -139,7 +139,7 @@ def _tabulate(problem: Problem, errors: Mapping[str, FloatArray]) -> ResultTable
         "Integrated squared error of the predicted against the true cumulative intensity, "
         f"mean over {_N_TEST} fresh individuals; {problem.n_train} individuals to learn "
         f"from, {n} repetitions.",
-        ("Learner", "Mean", "Standard error", "Relative to default", "Beats default"),
+        ("Model", "Mean", "Standard error", "Relative to default", "Beats default"),
         [
             (
                 name,
@@ -162,5 +162,5 @@ def _draw_boxes(problem: Problem, errors: Mapping[str, FloatArray]) -> Picture:
         axes.figure,
         f"Integrated squared errors on data set {problem.kind}, one per repetition, from "
         "the lowest mean to the highest; the scale is logarithmic.",
-        "Box plots of the integrated squared errors of all learners",
+        "Box plots of the integrated squared errors of all models",
     )

@@ -14,13 +14,13 @@ from boostr.estimators import BoostR
 from boostr.metrics import integrated_squared_error
 from boostr.plotting.style import CYCLE
 from boostr.reproduction._kelly import FOLLOW_UP, HORIZON
-from boostr.reproduction._learners import (
+from boostr.reproduction._models import (
     DEFAULT,
     PAPER,
     PAPER_SETTINGS,
     POINTWISE,
     RATE,
-    make_time_learner,
+    make_time_model,
     name_ad_hoc,
     say_library,
 )
@@ -45,25 +45,25 @@ TIMES = np.linspace(0.0, LAST, 201)
 _WITHIN, _BEYOND = TIMES <= END, TIMES >= END
 _N_TEST = 500
 _SHOWN = (0.1, 0.5, 0.9)  # individuals in the pictures: quiet, middling and busy
-_N_ROWS = 50  # times of the ad hoc learner's rows, one a unit of time
+_N_ROWS = 50  # times of the ad hoc model's rows, one a unit of time
 _SEEDS = (40_000, 50_000)  # of training and test
 _POISSON = "XGBoost, Poisson, last rate goes on"
 # Of events from END to LAST by the rate at END, where they grow as time to the power 1.5.
 _HELD_GROWTH = 1.5 * (LAST / END - 1.0) / ((LAST / END) ** 1.5 - 1.0)
 
 _MOST_EVENTS = 4  # of the Kelly data, where follow-up stops
-_N_KELLY_ROWS = 24  # times of the ad hoc learner's rows, every five days
+_N_KELLY_ROWS = 24  # times of the ad hoc model's rows, every five days
 _KELLY_SEEDS = (80_000, 90_000)
 
-Scores = Mapping[str, Mapping[str, FloatArray]]  # by measure and learner, per repetition
+Scores = Mapping[str, Mapping[str, FloatArray]]  # by measure and model, per repetition
 
 
 def build_extrapolation(work: Work) -> Chapter:
     """Return the chapter of Appendix A."""
     results = work.run(
-        "Extrapolation: learners on D",
+        "Extrapolation: models on D",
         _score,
-        list(_make_learners(0)),
+        list(_make_models(0)),
         work.scale.n_repetitions,
     )
     measures = ("within", "beyond", "growth", "falling", "bumps")
@@ -88,17 +88,17 @@ def build_extrapolation(work: Work) -> Chapter:
     )
 
 
-def _make_learners(random_state: int) -> dict[str, Any]:
+def _make_models(random_state: int) -> dict[str, Any]:
     settings: dict[str, Any] = dict(PAPER_SETTINGS["D"])
-    learners: dict[str, Any] = {
-        name_ad_hoc(): make_time_learner(RATE, _N_ROWS, random_state),
+    models: dict[str, Any] = {
+        name_ad_hoc(): make_time_model(RATE, _N_ROWS, random_state),
         POINTWISE: BoostR.paper(**settings, leaf="step"),
         PAPER: BoostR.paper(**settings),
         DEFAULT: BoostR(random_state=random_state),
     }
     if find_spec("xgboost"):
-        learners[_POISSON] = XGBoostPoisson(random_state=random_state)
-    return learners
+        models[_POISSON] = XGBoostPoisson(random_state=random_state)
+    return models
 
 
 def _score(
@@ -110,10 +110,10 @@ def _score(
 ) -> Result:
     train = dataset_d(n=scale.n_maps, random_state=seeds[0] + repetition, end=END)
     test = dataset_d(n=n_test, random_state=seeds[1] + repetition, end=LAST)
-    learner = _make_learners(repetition)[case].fit(train.X, train.y)
-    predicted = learner.predict_cumulative(test.X, TIMES)
+    model = _make_models(repetition)[case].fit(train.X, train.y)
+    predicted = model.predict_cumulative(test.X, TIMES)
     if case == _POISSON:
-        last_rate = learner.predict_intensity(test.X, [END])
+        last_rate = model.predict_intensity(test.X, [END])
         predicted += last_rate * np.maximum(TIMES - END, 0.0)
     true = test.truth(TIMES)
     order = np.argsort(test.truth(LAST)[:, 0], kind="stable")
@@ -196,7 +196,7 @@ def _draw_bumps(first: Mapping[str, Result], names: Sequence[str]) -> Picture:
         figure,
         f"Individual {first[DEFAULT]['shown'][-1] + 1} of those predicted: cumulative "
         "intensity (left) and its slope, the rate of events (right).",
-        "Predicted curves of several learners and their slopes, beside the truth",
+        "Predicted curves of several models and their slopes, beside the truth",
     )
 
 
@@ -240,7 +240,7 @@ def _build_beyond(scores: Scores, first: Mapping[str, Result]) -> Block:
                 "Integrated squared error up to the end of training and beyond it, and "
                 "predicted over true events beyond it; ± standard error over repetitions.",
                 (
-                    "Learner",
+                    "Model",
                     f"Error to {END:g}",
                     f"Error {END:g} to {LAST:g}",
                     "Predicted over true",
@@ -285,7 +285,7 @@ def _draw_extrapolation(first: Mapping[str, Result]) -> Picture:
     figure.legend(*handles, loc="outside lower center", ncols=3)
     return draw(
         figure,
-        f"A quiet, a middling and a busy individual. Learners have seen others up to time "
+        f"A quiet, a middling and a busy individual. Models have seen others up to time "
         f"{END:g}; in the grey part they extrapolate.",
         "Predicted curves of three individuals within and beyond the end of training",
     )
@@ -327,7 +327,7 @@ def _build_stopped(work: Work) -> Block:
                 "Predictions for subjects of the Kelly data, sigma 0; everybody is "
                 f"observed until the 4th event, to day {FOLLOW_UP:g} at most.",
                 (
-                    "Learner",
+                    "Model",
                     f"Mean by day {FOLLOW_UP:g}",
                     f"Largest by day {HORIZON:g}",
                     f"Subjects with {least} or more expected by day {HORIZON:g}",
@@ -357,15 +357,15 @@ def _count_stopped(
 ) -> Result:
     """Fit to subjects whose follow-up is stopped by events; predict others."""
     settings: dict[str, Any] = dict(PAPER_SETTINGS["kelly"])
-    learner = {
-        name_ad_hoc(): make_time_learner(rate, n_rows, 0),
+    model = {
+        name_ad_hoc(): make_time_model(rate, n_rows, 0),
         POINTWISE: BoostR.paper(**settings, leaf="step"),
         DEFAULT: BoostR(random_state=0),
     }[case]
     train, test = (
         kelly(n=scale.n_subjects // 2, sigma=0.0, random_state=seed) for seed in seeds
     )
-    predicted = learner.fit(train.X, train.y).predict_cumulative(test.X, days)
+    predicted = model.fit(train.X, train.y).predict_cumulative(test.X, days)
     return _summarise(predicted) | {"true": _summarise(test.truth(days))}
 
 

@@ -19,12 +19,12 @@ from boostr.data import RecurrentEvents
 from boostr.estimators import BoostR
 from boostr.metrics import integrated_squared_error, observed_l2
 from boostr.plotting import plot_comparison
-from boostr.reproduction._learners import (
+from boostr.reproduction._models import (
     DEFAULT,
     FOREST,
     PAPER_SETTINGS,
     find_library,
-    make_time_learner,
+    make_time_model,
     say_library,
 )
 from boostr.reproduction._page import (
@@ -52,7 +52,7 @@ _RATES = (0.1, 0.5, 1.0)  # learning rates of the ad hoc use
 _N_TIMES = 24  # of its rows, every five days
 _FIRST_SEED = 30_000
 _GRID = np.linspace(0.0, FOLLOW_UP, 121)
-# Okabe and Ito's colours, one for a family of learners.
+# Okabe and Ito's colours, one for a family of models.
 _BLUE, _VERMILION, _GREEN = "#0072B2", "#D55E00", "#009E73"
 _ORANGE, _PINK = "#E69F00", "#CC79A7"
 
@@ -68,7 +68,7 @@ class Trials:
 
     def __init__(self, results: Results) -> None:
         self.names = list(dict.fromkeys(name for _, name in results))
-        self.learners = [name for name in self.names if name != TRUTH]
+        self.models = [name for name in self.names if name != TRUTH]
         measures = ("observed", "unstopped", "error", "squared", "expected")
         self._values = {measure: stack(results, measure) for measure in measures}
 
@@ -112,7 +112,7 @@ def build_kelly(work: Work) -> Chapter:
             "the rate for the first one to three events, or always, depending on two "
             f"features. A subject is observed until its 4th event, to day {FOLLOW_UP:g} at "
             "most. A random effect with standard deviation sigma makes subjects differ. "
-            f"Learners are fitted to {n // 2} subjects and judged by the others; {count} "
+            f"Models are fitted to {n // 2} subjects and judged by the others; {count} "
             "for each sigma.\n\n"
             "Boost-R-1 to 4 are the paper's settings with its pairs (gamma1, gamma2). For "
             "these data it states neither K nor D.max; they are "
@@ -124,10 +124,10 @@ def build_kelly(work: Work) -> Chapter:
 
 
 def _run_trials(work: Work) -> Trials:
-    names = [TRUTH, *_make_learners(work.scale, 0)]
+    names = [TRUTH, *_make_models(work.scale, 0)]
     cases = [(sigma, name) for sigma in SIGMAS for name in names]
     n_trials = _count_trials(work.scale)
-    return Trials(work.run("Kelly: learners on trials", _score, cases, n_trials))
+    return Trials(work.run("Kelly: models on trials", _score, cases, n_trials))
 
 
 def _count_trials(scale: Scale) -> int:
@@ -147,23 +147,23 @@ def _list_rates() -> list[str]:
     return [f"{library}-{k} ({rate:g})" for k, rate in enumerate(_RATES, start=1)]
 
 
-def _make_learners(scale: Scale, random_state: int) -> dict[str, Any]:
+def _make_models(scale: Scale, random_state: int) -> dict[str, Any]:
     """Return the paper's models, ours, and baselines, in the order of the figures."""
     settings: dict[str, Any] = dict(PAPER_SETTINGS["kelly"])
-    learners: dict[str, Any] = {}
+    models: dict[str, Any] = {}
     for name, (gamma1, gamma2) in zip(_list_paper(), _PAIRS, strict=True):
         options = settings | {"gamma1": gamma1, "gamma2": gamma2}
-        learners[name] = BoostR.paper(**options, leaf="step")
-    learners[FOREST] = RandomForestRecurrence(
+        models[name] = BoostR.paper(**options, leaf="step")
+    models[FOREST] = RandomForestRecurrence(
         n_estimators=scale.n_forest_trees, random_state=random_state
     )
     for name, rate in zip(_list_rates(), _RATES, strict=True):
-        learners[name] = make_time_learner(rate, _N_TIMES, random_state)
-    learners[DEFAULT] = BoostR(random_state=random_state)
-    learners |= {"HPP": HomogeneousPoisson(), "MCF": McfRegressor()}
+        models[name] = make_time_model(rate, _N_TIMES, random_state)
+    models[DEFAULT] = BoostR(random_state=random_state)
+    models |= {"HPP": HomogeneousPoisson(), "MCF": McfRegressor()}
     if find_spec("xgboost"):
-        learners["XGBoost, Poisson"] = XGBoostPoisson(random_state=random_state)
-    return learners
+        models["XGBoost, Poisson"] = XGBoostPoisson(random_state=random_state)
+    return models
 
 
 def _score(
@@ -188,10 +188,10 @@ def _score(
     if name == TRUTH:
         curves, last = true, trial.truth(horizon, X=test)[:, 0]
     else:
-        learner = _make_learners(scale, repetition)[name]
-        learner.fit(trial.X[:half], trial.y[:half])
-        curves = learner.predict_cumulative(test, _GRID)
-        last = learner.predict_cumulative(test, [horizon])[:, 0]
+        model = _make_models(scale, repetition)[name]
+        model.fit(trial.X[:half], trial.y[:half])
+        curves = model.predict_cumulative(test, _GRID)
+        last = model.predict_cumulative(test, [horizon])[:, 0]
     assert trial.complete is not None  # noqa: S101 - this simulator has it
     return {
         "observed": _measure_each(y, curves),
@@ -213,9 +213,9 @@ def _build_observed(trials: Trials) -> Block:
     first, last = SIGMAS[0], SIGMAS[-1]
     n_worse = sum(
         trials.mean("observed", last, name) > trials.mean("observed", first, name)
-        for name in trials.learners
+        for name in trials.models
     )
-    wins = {trials.lowest("observed", sigma, trials.learners) for sigma in SIGMAS}
+    wins = {trials.lowest("observed", sigma, trials.models) for sigma in SIGMAS}
     return Block(
         title="Kelly data: distance from the observed process",
         paper=(
@@ -228,9 +228,9 @@ def _build_observed(trials: Trials) -> Block:
             f"Mean distance of the best of the four settings: "
             f"{trials.say_lowest('observed', _list_paper())}. "
             f"RF-R: {trials.say_lowest('observed', [FOREST])}; best "
-            f"of the ad hoc learners: {trials.say_lowest('observed', _list_rates())}. "
+            f"of the ad hoc models: {trials.say_lowest('observed', _list_rates())}. "
             f"From sigma {first:g} to {last:g} the distance grows for {n_worse} of "
-            f"{len(trials.learners)} learners."
+            f"{len(trials.models)} models."
         ),
         default=(
             f"Mean distance: {trials.say_lowest('observed', [DEFAULT])}. The lowest have "
@@ -262,11 +262,11 @@ def _judge_distance(trials: Trials) -> str:
     parts, n_closer = [], 0
     for sigma in SIGMAS:
         true = trials.mean("observed", sigma, TRUTH)
-        means = [trials.mean("observed", sigma, name) for name in trials.learners]
+        means = [trials.mean("observed", sigma, name) for name in trials.models]
         closer = sum(mean < true for mean in means)
         n_closer += closer
         parts.append(
-            f"sigma {sigma:g}: the truth {digits(true)}, {closer} of {len(means)} learners "
+            f"sigma {sigma:g}: the truth {digits(true)}, {closer} of {len(means)} models "
             "lower"
         )
     if n_closer == 0:
@@ -289,7 +289,7 @@ def _build_horizon(trials: Trials) -> Block:
         ),
         paper_settings=(
             f"Mean squared error of the best of the four settings: "
-            f"{trials.say_lowest('squared', _list_paper())}; of the best ad hoc learner: "
+            f"{trials.say_lowest('squared', _list_paper())}; of the best ad hoc model: "
             f"{trials.say_lowest('squared', _list_rates())}. Pointwise leaves go on with "
             "their last slope."
         ),
@@ -348,7 +348,7 @@ def _build_errors(trials: Trials) -> Block:
             "distance from the observed process."
         ),
         default=(
-            f"{trials.say_lowest('error', [DEFAULT])}. Among all learners "
+            f"{trials.say_lowest('error', [DEFAULT])}. Among all models "
             f"{'; '.join(_compare_default(trials, sigma) for sigma in SIGMAS)}."
         ),
         caution=_judge_errors(trials),
@@ -373,7 +373,7 @@ def _build_errors(trials: Trials) -> Block:
 
 def _compare_default(trials: Trials, sigma: float) -> str:
     """Return part of a sentence on the distance of the default from the best model."""
-    best = trials.lowest("error", sigma, trials.learners)
+    best = trials.lowest("error", sigma, trials.models)
     if best == DEFAULT:
         return f"it is the lowest for sigma {sigma:g}"
     gap = trials.get("error", sigma, DEFAULT) - trials.get("error", sigma, best)
@@ -387,8 +387,8 @@ def _judge_errors(trials: Trials) -> str:
     """Return a sentence on how the two rankings differ, due to the early stop."""
     parts = []
     for sigma in SIGMAS:
-        error = {name: trials.mean("error", sigma, name) for name in trials.learners}
-        distance = {name: trials.mean("observed", sigma, name) for name in trials.learners}
+        error = {name: trials.mean("error", sigma, name) for name in trials.models}
+        distance = {name: trials.mean("observed", sigma, name) for name in trials.models}
         setting = min(_list_paper(), key=distance.__getitem__)
         closest = min(distance, key=distance.__getitem__)
         lead = distance[DEFAULT] - distance[setting]
@@ -429,7 +429,7 @@ def _tabulate(trials: Trials, measure: str, caption: str) -> ResultTable:
 
     return ResultTable(
         caption,
-        ("Learner", *(f"sigma {sigma:g}" for sigma in SIGMAS)),
+        ("Model", *(f"sigma {sigma:g}" for sigma in SIGMAS)),
         [(name, *(say_trials(sigma, name) for sigma in SIGMAS)) for name in order],
         best=int(order[0] == TRUTH),
     )
@@ -456,7 +456,7 @@ def _draw_boxes(trials: Trials, measure: str, label: str, caption: str) -> Pictu
         figure,
         f"{caption} The dotted line is the mean of the truth. Values beyond the whiskers "
         "are not shown.",
-        f"Box plots of the learners for three values of sigma: {label}".replace("\n", " "),
+        f"Box plots of the models for three values of sigma: {label}".replace("\n", " "),
     )
 
 
@@ -478,10 +478,10 @@ def _draw_scatter(trials: Trials) -> Picture:
     )
     return draw(
         figure,
-        "Each learner's error against the truth and its distance from the observed "
-        "process. Below the dotted line are learners that the score of the paper puts "
-        "before the truth; the better a learner is, the further left it stands.",
-        "Scatter plots of two scores of all learners, for three values of sigma",
+        "Each model's error against the truth and its distance from the observed "
+        "process. Below the dotted line are models that the score of the paper puts "
+        "before the truth; the better a model is, the further left it stands.",
+        "Scatter plots of two scores of all models, for three values of sigma",
     )
 
 

@@ -12,10 +12,10 @@ from boostr.plotting import plot_feature_map
 from boostr.reproduction._comparison import (
     Problem,
     build_error_block,
-    compare_learners,
+    compare_models,
     fit_pair,
 )
-from boostr.reproduction._learners import DEFAULT, PAPER_SETTINGS, POINTWISE
+from boostr.reproduction._models import DEFAULT, PAPER_SETTINGS, POINTWISE
 from boostr.reproduction._page import Block, Chapter, Picture, draw
 from boostr.reproduction._work import Work, stack
 from boostr.simulate import Simulation, dataset_c, dataset_d
@@ -94,7 +94,7 @@ def build_d(work: Work) -> Chapter:
 def _build(
     work: Work, problem: Problem, title: str, introduction: str, claim: str
 ) -> Chapter:
-    errors = stack(compare_learners(work, problem), "error")
+    errors = stack(compare_models(work, problem), "error")
     paper = (
         "No distance from the truth is reported; the paper judges by the map, and names no "
         "baseline for this data set."

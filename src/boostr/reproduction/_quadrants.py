@@ -27,11 +27,11 @@ from boostr.plotting import (
 from boostr.reproduction._comparison import (
     Problem,
     build_error_block,
-    compare_learners,
+    compare_models,
     fit_pair,
 )
-from boostr.reproduction._learners import DEFAULT, PAPER_SETTINGS, POINTWISE
 from boostr.reproduction._maps import IntensityMap
+from boostr.reproduction._models import DEFAULT, PAPER_SETTINGS, POINTWISE
 from boostr.reproduction._page import (
     Block,
     Chapter,
@@ -84,7 +84,7 @@ def build_a(work: Work) -> Chapter:
     models = fit_pair(A, work.scale, train)
     settings = try_settings(work, A, _SEED)
     best = find_best(settings)
-    errors = stack(compare_learners(work, A), "error")
+    errors = stack(compare_models(work, A), "error")
     return Chapter(
         key="A",
         title="Data set A: four quadrants",
@@ -113,7 +113,7 @@ def build_a(work: Work) -> Chapter:
 def build_b(work: Work) -> Chapter:
     """Return the chapter of data set B."""
     train = B.draw(_N, _SEED)
-    results = compare_learners(work, B)
+    results = compare_models(work, B)
     return Chapter(
         key="B",
         title="Data set B: four quadrants and eight useless features",

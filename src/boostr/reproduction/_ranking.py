@@ -17,11 +17,11 @@ from boostr.metrics import (
 )
 from boostr.plotting import plot_comparison, plot_design, plot_setting_boxes
 from boostr.reproduction._comparison import Problem
-from boostr.reproduction._learners import (
+from boostr.reproduction._models import (
     DEFAULT,
     FOREST,
     PAPER_SETTINGS,
-    make_learners,
+    make_models,
 )
 from boostr.reproduction._page import (
     Block,
@@ -204,7 +204,7 @@ def build_ranking(work: Work, problem: Problem, best: Mapping[int, Params]) -> B
         default=(
             f"{paper[DEFAULT].mean():.3f}; {half[DEFAULT].mean():.3f} where ties count "
             f"half, against {half[FOREST].mean():.3f} of RF-R and "
-            f"{half[_TRUTH].mean():.3f} of the true rates, which no learner can be "
+            f"{half[_TRUTH].mean():.3f} of the true rates, which no model can be "
             "expected to exceed."
         ),
         caution=_judge_index(paper, half, list(designs)),
@@ -213,7 +213,7 @@ def build_ranking(work: Work, problem: Problem, best: Mapping[int, Params]) -> B
                 axes.figure,
                 f"C-index of {n_splits} splits; MCF, which gives everybody the same "
                 "prediction, has 0 throughout and is not shown.",
-                "Box plots of the C-index by learner",
+                "Box plots of the C-index by model",
             )
         ],
         tables=[_tabulate(paper, half)],
@@ -240,10 +240,10 @@ def _score(
     else:
         if case in designs:
             options: dict[str, Any] = {**PAPER_SETTINGS["A"], **designs[case]}
-            learner: Any = BoostR.paper(**options, leaf="step")
+            model: Any = BoostR.paper(**options, leaf="step")
         else:
-            learner = make_learners("A", scale, repetition)[case]
-        fitted = learner.fit(data.X[train], data.y[train])
+            model = make_models("A", scale, repetition)[case]
+        fitted = model.fit(data.X[train], data.y[train])
         predicted = fitted.predict_cumulative(data.X[test], [horizon])[:, 0]
     return {
         "paper": paper_concordance(data.y[test], predicted, horizon),
@@ -256,7 +256,7 @@ def _tabulate(paper: Scores, half: Scores) -> ResultTable:
     return ResultTable(
         "Mean and standard deviation over the splits; with the paper's definition a tie in "
         "the predictions counts as wrong, else half.",
-        ("Learner", "Paper's", "s.d.", "Ties half", "s.d."),
+        ("Model", "Paper's", "s.d.", "Ties half", "s.d."),
         [
             (
                 name,
@@ -280,7 +280,7 @@ def _judge_index(paper: Scores, half: Scores, designs: Sequence[str]) -> str:
     text = (
         f"The true rates, three numbers for all individuals, have a C-index of "
         f"{paper[_TRUTH].mean():.3f} by the paper's definition, since a tie in the "
-        f"predictions counts as wrong: {'every' if is_last else 'some'} learner that "
+        f"predictions counts as wrong: {'every' if is_last else 'some'} model that "
         "breaks ties at random looks better than the truth. Where ties count half the "
         f"truth has {half[_TRUTH].mean():.3f}."
     )

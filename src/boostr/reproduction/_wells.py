@@ -38,7 +38,7 @@ from boostr.plotting import (
     plot_individual,
     plot_sensor_effect,
 )
-from boostr.reproduction._learners import DEFAULT, PAPER, PAPER_SETTINGS
+from boostr.reproduction._models import DEFAULT, PAPER, PAPER_SETTINGS
 from boostr.reproduction._page import (
     Block,
     Chapter,
@@ -166,9 +166,9 @@ def _count_trees(scale: Scale) -> int:
     return _N_TREES if scale.has_slow_baselines else min(_N_TREES, _QUICK_TREES)
 
 
-def _make_learners(scale: Scale, random_state: int) -> dict[str, tuple[Any, str]]:
+def _make_models(scale: Scale, random_state: int) -> dict[str, tuple[Any, str]]:
     """Return the models, and the sensors that each uses: all, one or none."""
-    learners: dict[str, tuple[Any, str]] = {
+    models: dict[str, tuple[Any, str]] = {
         DEFAULT: (BoostR(random_state=random_state), "all"),
         PAPER: (_make_paper(_count_trees(scale)), "all"),
         ONE_SENSOR: (_make_paper(), "one"),
@@ -182,17 +182,17 @@ def _make_learners(scale: Scale, random_state: int) -> dict[str, tuple[Any, str]
     if find_spec("lifelines") and scale.has_slow_baselines:
         others["Andersen-Gill"] = AndersenGill()
     others |= {"HPP": HomogeneousPoisson(), "MCF": McfRegressor()}
-    for name, learner in others.items():
-        learners[f"{name}, without sensors"] = (learner, "none")
-    return learners
+    for name, model in others.items():
+        models[f"{name}, without sensors"] = (model, "none")
+    return models
 
 
 def _compare(work: Work, models: Models) -> dict[str, FloatArray]:
     """Return the errors of all models, one per fleet; ``models`` are of the first."""
     results = work.run(
-        "wells: learners against the truth",
+        "wells: models against the truth",
         _score,
-        list(_make_learners(work.scale, 0)),
+        list(_make_models(work.scale, 0)),
         max(1, work.scale.n_repetitions // 4),
         ready=models,
     )
@@ -209,20 +209,20 @@ def _score(
     case: str, repetition: int, scale: Scale, ready: Models, n_test: int = _N_TEST
 ) -> Result:
     fleet = WellFleet.simulate(scale, repetition, n_test)
-    learner, used = _make_learners(scale, repetition)[case]
+    model, used = _make_models(scale, repetition)[case]
     name = PAPER_SENSOR if used == "one" else None
     train, test = (
         () if used == "none" else (_sensors_of(part, name),)
         for part in (fleet.train, fleet.test)
     )
     if repetition == 0 and case in ready:
-        learner = ready[case]
+        model = ready[case]
     elif case == _SENSOR_COLUMNS:  # the number of trees is the one thing that is tuned
         data = fleet.train.X, fleet.train.y, *train
-        learner = tune(learner, *data, settings={}, n_folds=3, random_state=repetition)
+        model = tune(model, *data, settings={}, n_folds=3, random_state=repetition)
     else:
-        learner.fit(fleet.train.X, fleet.train.y, *train)
-    predicted = learner.predict_cumulative(fleet.test.X, _TIMES, *test)
+        model.fit(fleet.train.X, fleet.train.y, *train)
+    predicted = model.predict_cumulative(fleet.test.X, _TIMES, *test)
     errors = integrated_squared_error(predicted, fleet.test.truth(_TIMES), _TIMES)
     return {"error": float(errors.mean())}
 
@@ -606,7 +606,7 @@ def _build_errors(scale: Scale, errors: Mapping[str, FloatArray]) -> Block:
                 "Integrated squared error of the predicted against the true cumulative "
                 "intensity over 100 days, mean over fresh wells along their own sensors; "
                 f"{scale.n_wells} wells to learn from.",
-                ("Learner", "Error", "Relative to default"),
+                ("Model", "Error", "Relative to default"),
                 [
                     (name, say_mean(errors[name]), f"{mean[name] / mean[DEFAULT]:.2f}")
                     for name in order

@@ -28,7 +28,7 @@ class Scale:
     n_splits: int  # splits of A into 150 and 50
     n_forest_trees: int
     n_design: int  # settings of the search
-    n_repetitions: int  # of simulations in which learners are compared
+    n_repetitions: int  # of simulations in which models are compared
     n_subjects: int  # of the Kelly data
     n_wells: int
     n_maps: int  # individuals of C and D

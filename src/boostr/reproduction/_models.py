@@ -31,8 +31,8 @@ __all__ = [
     "Kind",
     "absent_baselines",
     "find_library",
-    "make_learners",
-    "make_time_learner",
+    "make_models",
+    "make_time_model",
     "name_ad_hoc",
     "say_library",
 ]
@@ -62,7 +62,7 @@ def say_library() -> str:
     )
 
 
-def make_time_learner(learning_rate: float, n_times: int, random_state: int) -> Any:
+def make_time_model(learning_rate: float, n_times: int, random_state: int) -> Any:
     """Return the ad hoc model, whose curves are not smoothed."""
     baseline = XGBoostTime if find_library() == "XGBoost" else HistGradientBoostingTime
     return baseline(
@@ -101,20 +101,20 @@ _SLOW = frozenset({"Andersen-Gill"})  # on more than some hundred individuals
 _LARGE: frozenset[Kind] = frozenset({"C", "D", "kelly", "wells"})
 
 
-def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, Any]:
+def make_models(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, Any]:
     """Return all models for a data set, unfitted, with the interface of `BoostR`.
 
     Only `BoostR` uses sensors. Baselines that are not installed, or too slow for a quick
     run, are left out; see `absent_baselines`.
     """
     settings: dict[str, Any] = PAPER_SETTINGS[kind] | {"random_state": random_state}
-    learners: dict[str, Any] = {
+    models: dict[str, Any] = {
         DEFAULT: BoostR(random_state=random_state),
         PAPER: BoostR.paper(**settings),
     }
     if kind != "wells":  # where sensors take the place of functions of time
-        learners[POINTWISE] = BoostR.paper(**settings, leaf="step")
-    learners |= {
+        models[POINTWISE] = BoostR.paper(**settings, leaf="step")
+    models |= {
         FOREST: RandomForestRecurrence(
             n_estimators=scale.n_forest_trees, random_state=random_state
         ),
@@ -129,8 +129,8 @@ def make_learners(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, 
     absent = absent_baselines(kind, scale)
     for name, (baseline, _) in _OPTIONAL.items():
         if name not in absent:
-            learners[name] = _seed(baseline(), random_state)
-    return learners
+            models[name] = _seed(baseline(), random_state)
+    return models
 
 
 def absent_baselines(kind: Kind, scale: Scale) -> dict[str, str]:

@@ -3,14 +3,14 @@ from dataclasses import replace
 import pytest
 from tests.reproduction.scenes import TINY
 
-from boostr.reproduction import _learners
-from boostr.reproduction._learners import (
+from boostr.reproduction import _models
+from boostr.reproduction._models import (
     DEFAULT,
     FOREST,
     PAPER,
     POINTWISE,
     absent_baselines,
-    make_learners,
+    make_models,
 )
 
 OWN = "HistGradientBoosting rate x MCF"
@@ -18,8 +18,8 @@ KINDS = ["A", "B", "C", "D", "kelly", "wells"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_learners_and_those_left_out_are_all_there_are(kind):
-    made = set(make_learners(kind, TINY))
+def test_models_and_those_left_out_are_all_there_are(kind):
+    made = set(make_models(kind, TINY))
     absent = set(absent_baselines(kind, TINY))
     known = {DEFAULT, PAPER, FOREST, "MCF", "MCF-K", "HPP", "Power law", OWN}
     known |= {"XGBoost, Poisson", "LightGBM, Poisson"}
@@ -29,14 +29,14 @@ def test_learners_and_those_left_out_are_all_there_are(kind):
 
 
 def test_baselines_without_their_package_are_left_out_and_named(monkeypatch):
-    monkeypatch.setattr(_learners, "find_spec", lambda name: None)
+    monkeypatch.setattr(_models, "find_spec", lambda name: None)
     absent = absent_baselines("A", TINY)
     assert absent["LightGBM, Poisson"] == "needs lightgbm, which is not installed"
-    assert set(absent).isdisjoint(make_learners("A", TINY))
+    assert set(absent).isdisjoint(make_models("A", TINY))
 
 
 def test_slow_baselines_run_where_there_is_time(monkeypatch):
-    monkeypatch.setattr(_learners, "find_spec", lambda name: object())
+    monkeypatch.setattr(_models, "find_spec", lambda name: object())
     patient = replace(TINY, has_slow_baselines=True)
     assert "Andersen-Gill" in absent_baselines("C", TINY)
     assert not absent_baselines("C", patient)
@@ -44,13 +44,13 @@ def test_slow_baselines_run_where_there_is_time(monkeypatch):
 
 
 def test_settings_are_those_of_the_paper():
-    paper = make_learners("C", TINY)[PAPER]
+    paper = make_models("C", TINY)[PAPER]
     assert (paper.n_estimators, paper.gamma1, paper.gamma2) == (500, 10.0, 5.0)
     assert paper.loss == "cumulative"
-    assert make_learners("C", TINY)[POINTWISE].leaf == "step"
+    assert make_models("C", TINY)[POINTWISE].leaf == "step"
 
 
 @pytest.mark.parametrize("name", [FOREST, OWN])
 def test_the_seed_decides(name):
-    seeds = [make_learners("A", TINY, seed)[name].random_state for seed in (3, 4)]
+    seeds = [make_models("A", TINY, seed)[name].random_state for seed in (3, 4)]
     assert seeds == [3, 4]
