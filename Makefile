@@ -6,12 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What runs as plain Python, too; not what fits models or asks how good they are.
 PLAIN := tests/kernels tests/engine/tree tests/metrics \
-	--ignore=tests/metrics/test_scorers.py --ignore=tests/metrics/test_truth_beats_noise.py
+	--ignore=tests/metrics/test_scorer.py --ignore=tests/metrics/test_truth_beats_noise.py
 
 FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lowest fuzz lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo test quick lowest fuzz coverage lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -43,8 +43,6 @@ test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) unit
 	$(MAKE) cluster
 	$(MAKE) nojit
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --skip-covered
 
 quick: $(VENV)/.developer $(VENV)/.kernels  ## style, types and fast tests, without browser and cluster
 	$(MAKE) --jobs=2 --output-sync=target lint types imports
@@ -92,21 +90,24 @@ pages: $(VENV)/.developer $(VENV)/.kernels  ## the examples in README and guide
 long: $(VENV)/.developer $(VENV)/.kernels  ## long tests, without counting lines
 	$(BIN)/python -m pytest -q $(LONG)
 
-# Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
-# the lines of everything else, the last those of the kernels and of what is close to them.
-COUNT := --cov --cov-report= --cov-fail-under=0 --durations=10
-
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings
-	$(BIN)/coverage erase
 	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal \
 		--ignore=tests/dask $(patsubst %,--ignore=%,$(PAGES) $(LONG)) $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
 	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q -n 2 tests/dask $(COUNT)
 
-nojit: $(VENV)/.developer  ## kernels again as plain Python
+nojit: $(VENV)/.developer  ## kernels again as plain Python, which checks indices
 	COVERAGE_FILE=.coverage.nojit NUMBA_DISABLE_JIT=1 \
 		$(BIN)/python -m pytest -q -n 2 $(PLAIN) -m "not slow" $(COUNT)
+
+# Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
+# the lines of everything else, the last those of the kernels and of what is close to them.
+coverage: $(VENV)/.developer $(VENV)/.kernels  ## the lines that tests reach, which takes twice as long
+	$(BIN)/coverage erase
+	$(MAKE) unit cluster nojit COUNT="--cov --cov-report= --cov-fail-under=0"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered
 
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
