@@ -264,7 +264,7 @@ class Backtest:
         header = ("candidate", "dates", *_SHOWN.values())
         rows = [
             [row["candidate"], row["n_dates"], *(_show(name, row[name]) for name in _SHOWN)]
-            for row in frame.to_dicts()
+            for row in frame.rows(named=True)
         ]
         ahead = name_length(self.horizon, self.time_unit)
         note = (
