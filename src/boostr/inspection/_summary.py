@@ -31,6 +31,11 @@ class ModelSummary:
 
     Parameters
     ----------
+    facts : tuple
+        Section, name, number and sentence of each line; what `to_frame` writes.
+
+    Attributes
+    ----------
     learned : tuple of str
         Sentences on trees, features, sensors and own histories.
     quality : tuple of str
@@ -39,8 +44,6 @@ class ModelSummary:
         Sentences on weaknesses of the model and of its data.
     figures : dict
         The numbers in the sentences, by name.
-    facts : tuple
-        Section, name, number and sentence of each line; what `to_frame` writes.
 
     See Also
     --------
@@ -107,6 +110,7 @@ class ModelSummary:
             name: [getattr(fact, name) for fact in self.facts]
             for name in ("section", "name", "value", "text")
         }
+        columns["value"] = np.array(columns["value"], dtype=np.float64)
         return make_table(columns, backend)
 
     def _sentences(self, section: str) -> tuple[str, ...]:
