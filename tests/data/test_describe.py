@@ -70,6 +70,11 @@ def test_what_there_is_none_of_is_left_out():
         assert word not in text
 
 
+def test_equal_follow_ups_are_told_once():
+    text = str(RecurrentEvents.from_lists([[1.0], []], end=2.0).describe())
+    assert "4 units of time in total; 2 each\n" in text
+
+
 def test_no_individuals_have_figures_too():
     y = RecurrentEvents.from_lists([[1.0]], end=2.0)[:0]
     assert str(y.describe()) == "individuals  0\nevents       0"

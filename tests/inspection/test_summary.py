@@ -60,6 +60,13 @@ def test_sizes_of_trees_are_summed_and_small_ones_left_out(known):
     assert text.endswith("4 leaves (70%), 8 leaves (28%).")
 
 
+def test_shapes_of_curves_that_are_all_the_same_are_not_told(data):
+    model = BoostR(n_estimators=2, validation=None, n_origins=0)
+    model.fit(np.zeros((120, 1)), data.y)
+    figures = change(model, validation_results=make_runs()).summary().figures
+    assert "share_of_common_shape" not in figures
+
+
 @pytest.mark.parametrize(("weight", "word"), [(0.9, "together"), (0.1, "for others")])
 def test_shapes_of_curves_are_told(known, weight, word):
     rows = [(*RUNS[0][:3], weight), (*RUNS[2][:3], 1.0 - weight)]
@@ -115,7 +122,9 @@ def test_coverage_is_the_share_of_scores_below_the_level(known):
     model = change(known, forecast_scores=np.array([0.1, 0.5, 0.9, 0.95]))
     summary = model.summary()
     assert summary.figures["interval_coverage"] == 0.5
-    assert any("held for 50%" in text for text in summary.watch_out)
+    assert any("held for 50% only" in text for text in summary.watch_out)
+    wide = change(known, forecast_scores=np.zeros(4)).summary()
+    assert "narrow_intervals" not in wide.figures
 
 
 def test_errors_of_totals_are_told_and_large_ones_are_a_concern(known):
@@ -171,6 +180,8 @@ def test_reaching_the_limit_of_trees_is_a_concern(known):
     assert model.summary().figures["limit_of_trees"] == 12
     fewer = change(known, validation_results=make_runs([("4 leaves", 11, -1.5, 1.0)]))
     assert "limit_of_trees" not in fewer.summary().figures
+    flat = change(known, validation_results=make_runs(rows, average=-1.499))
+    assert "limit_of_trees" not in flat.summary().figures
 
 
 def test_unused_features_are_named(data):

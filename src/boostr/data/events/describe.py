@@ -155,9 +155,7 @@ class EventsSummary:
             ("without events", self._count(self.share_without_events * self.n_individuals)),
             (
                 "follow-up",
-                f"{follow_up} in total; {format_cell(self.min_follow_up)} to "
-                f"{format_cell(self.max_follow_up)} each, median "
-                f"{format_cell(self.median_follow_up)}",
+                f"{follow_up} in total; {self._name_follow_up()}",
             ),
             ("rate", self._name_rate()),
         ]
@@ -200,6 +198,12 @@ class EventsSummary:
                 )
             )
         return found
+
+    def _name_follow_up(self) -> str:
+        """Return the range of follow-ups, or the one that all individuals have."""
+        lengths = (self.min_follow_up, self.max_follow_up, self.median_follow_up)
+        low, high, middle = (format_cell(length) for length in lengths)
+        return f"{low} each" if low == high else f"{low} to {high} each, median {middle}"
 
     def _count(self, number: float) -> str:
         share = number / self.n_individuals
