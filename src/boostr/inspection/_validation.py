@@ -21,6 +21,11 @@ class ValidationResults(list[dict[str, Any]]):
     Each entry has ``label``, ``curve`` (held-out loss after each tree), ``n_trees`` kept,
     ``loss`` and ``weight`` in the model.
 
+    Parameters
+    ----------
+    iterable : iterable of dict, default=()
+        The entries.
+
     See Also
     --------
     boostr.plotting.plot_validation : Draws the curves.
