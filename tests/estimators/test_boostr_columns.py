@@ -1,5 +1,6 @@
 """Columns of later tables are matched by name."""
 
+import re
 import warnings
 
 import numpy as np
@@ -9,9 +10,26 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from boostr import BoostR, simulate
-from boostr.baselines import HomogeneousPoisson
+from boostr.baselines import (
+    HistGradientBoostingPoisson,
+    HistGradientBoostingRate,
+    HistGradientBoostingTime,
+    HomogeneousPoisson,
+    McfK,
+    McfRegressor,
+    PowerLawProcess,
+    RandomForestRecurrence,
+)
 from boostr.exceptions import DataWarning, InvalidFeaturesError
-from boostr.inspection import explain, permutation_importance
+from boostr.inspection import (
+    coefficient_map,
+    explain,
+    feature_interaction,
+    individual_convergence,
+    partial_dependence,
+    permutation_importance,
+)
+from boostr.metrics import scorer
 
 MODELS = [BoostR(n_estimators=5, validation=None, n_origins=0), HomogeneousPoisson()]
 
@@ -55,6 +73,7 @@ def test_forecasts_scores_and_reasons_match_by_name_too(X, fleet):
         lambda X: model.forecast(X, fleet.y, horizon=10)["expected"],
         lambda X: model.forecast_fleet(X, fleet.y, horizon=10).expected,
         lambda X: model.score(X, fleet.y),
+        lambda X: scorer("poisson_deviance")(model, X, fleet.y),
         lambda X: explain(model, X).prediction,
         lambda X: permutation_importance(model, X, fleet.y).importances,
         lambda X: model.explain_forecast(X, fleet.y, horizon=10).prediction,
@@ -92,3 +111,73 @@ def test_additional_sensors_are_left_out_with_a_word():
         predicted = model.predict(fleet.X, fleet.Z)
     assert len(caught) == 1
     assert_array_equal(predicted, model.predict(fleet.X, few))
+
+
+def other_order(X):
+    return X[["group", "age", "load"]]
+
+
+QUESTIONS = {
+    "cumulative": lambda model, X, y: model.predict_cumulative(X, [5.0, 20.0]),
+    "intensity": lambda model, X, y: model.predict_intensity(X, [5.0]),
+    "count": lambda model, X, y: model.predict_count(X, 5.0, 20.0),
+    "staged": lambda model, X, y: list(model.staged_predict_cumulative(X, [5.0])),
+    "next event": lambda model, X, y: model.predict_next_event(X, y),
+    "band": lambda model, X, y: model.predict_band(X, [5.0], y=y).upper,
+    "groups": lambda model, X, y: model.forecast_fleet(X, y, 10, by="group")["expected"],
+    "calibration": lambda model, X, y: model.calibrate_forecast(X, y, 10).scores,
+    "dependence": lambda model, X, y: partial_dependence(model, X, "age").average,
+    "interaction": lambda model, X, y: (
+        feature_interaction(model, "load", "group", X=X, average=True).values
+    ),
+    "map": lambda model, X, y: (
+        coefficient_map(model, "load", "age", X=X, average=True).values
+    ),
+    "convergence": lambda model, X, y: individual_convergence(model, X, y, 3).curves,
+    "metric": scorer("poisson_deviance"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_method_and_function_matches_columns_by_name(X, fleet, name):
+    model = MODELS[0].fit(X, fleet.y)
+    expected = QUESTIONS[name](model, X, fleet.y)
+    assert_array_equal(QUESTIONS[name](model, other_order(X), fleet.y), expected)
+
+
+@pytest.mark.slow
+def test_a_report_matches_columns_by_name(X, fleet, tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("plotly")
+    model = MODELS[0].fit(X, fleet.y)
+    pages = []
+    for name, table in {"one": X, "other": other_order(X)}.items():
+        path = model.report(table, fleet.y, path=tmp_path / f"{name}.html", horizon=10)
+        text = path.read_text()
+        pages.append(re.sub(r"Made by boostr [^<]*", "", text))
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        McfRegressor(),
+        McfK(),
+        PowerLawProcess(),
+        RandomForestRecurrence(n_estimators=3, random_state=0),
+        HistGradientBoostingTime(n_estimators=3, random_state=0),
+        HistGradientBoostingPoisson(n_estimators=3, random_state=0),
+        HistGradientBoostingRate(n_estimators=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_baseline_matches_columns_by_name(X, fleet, baseline):
+    model = baseline.fit(X, fleet.y)
+    other = other_order(X)
+    assert_array_equal(model.predict(other), model.predict(X))
+    times = [5.0, 20.0]
+    assert_array_equal(
+        model.predict_cumulative(other, times), model.predict_cumulative(X, times)
+    )

@@ -113,6 +113,28 @@ def test_ids_come_before_positions():
     assert [explanation.position(one) for one in (1, 0, -1)] == [0, 1, 1]
 
 
+def test_an_unknown_number_among_numbers_is_no_position():
+    explanation = make_explanation(ids=np.array([20, 10]))
+    assert explanation.sentence(10) == make_explanation().sentence("W2")
+    with pytest.raises(InvalidParameterError, match=r"an id among 2 .*\b0\b") as caught:
+        explanation.sentence(0)
+    assert "Hint: the ids are 20, 10" in str(caught.value)
+
+
+def test_notebooks_show_the_largest_reasons_of_the_first_individuals():
+    html = make_explanation()._repr_html_()
+    assert ">W1</td>" in html
+    assert "+1.4 location, +0.5 age, -0.3 flow, and +0.1 others" in html
+    assert "nothing makes a difference" in html
+    assert "All individuals." in html
+
+
+def test_notebooks_show_the_last_of_several_times():
+    html = make_two_times()._repr_html_()
+    assert "by time 180" in html
+    assert "+2.8 location" in html
+
+
 @pytest.mark.parametrize("place", [2, -3, 1.0, "W3"])
 def test_a_sentence_is_about_one_of_the_individuals(place):
     with pytest.raises(InvalidParameterError, match="position among 2 individuals"):

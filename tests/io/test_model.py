@@ -274,6 +274,15 @@ def test_scenes_have_what_files_must_hold(models):
     assert any((tree.nodes.category_set >= 0).any() for tree in trees)
 
 
+def test_files_keep_validation_results_as_a_plain_list(models):
+    model = models("validated")
+    again = reload(model)
+    assert type(again.fitted_.validation_results) is list
+    labels = [run["label"] for run in again.validation_results_]
+    assert labels == [run["label"] for run in model.validation_results_]
+    assert again.validation_results_.to_frame().equals(model.validation_to_frame())
+
+
 def test_models_without_features_come_back(scene):
     X = np.empty((len(scene.y), 0))
     model = BoostR(**PLAIN).fit(X, scene.y)

@@ -47,6 +47,13 @@ def test_old_categories_may_come_in_another_type(path):
     assert_array_equal(model.ensemble_.coefficients(features), told["coefficients"])
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_old_models_tell_what_they_know(path):
+    model = boostr.load(path)
+    assert model.summary().learned[0].startswith(f"Up to {model.n_estimators_} tree")
+    assert model.validation_results_ == model.fitted_.validation_results
+
+
 def test_there_is_a_file_of_this_version():
     version = ".".join(boostr.__version__.split(".")[:2])
     assert f"boostr-{version}.boostr" in [path.name for path in FILES]

@@ -3,6 +3,7 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -299,3 +300,25 @@ def test_valve_seats_agree_with_the_r_package_survival(engines):
     at = np.searchsorted(fitted.times_, list(SURVIVAL))
     ours = np.column_stack([fitted.mcf_[at], np.sqrt(fitted.variance_[at])])
     assert_allclose(ours, list(SURVIVAL.values()), rtol=1e-8)
+
+
+def test_notebooks_show_figures_and_the_curve():
+    y = RecurrentEvents.from_lists([[1.0], [3.0, 8.0]], end=[4.0, 10.0])
+    estimate = MeanCumulativeFunction().fit(y)
+    bundle = estimate._repr_mimebundle_()
+    assert bundle["text/html"] == estimate._repr_html_()
+    assert bundle["text/plain"] == repr(estimate)
+    assert "2 per individual (95% band" in bundle["text/html"]
+    assert "<polyline" in bundle["text/html"]
+
+
+def test_notebooks_show_no_curve_without_events():
+    y = RecurrentEvents.from_lists([[], []], end=4.0)
+    assert "<svg" not in MeanCumulativeFunction().fit(y)._repr_html_()
+
+
+def test_notebooks_show_parameters_before_the_fit():
+    html = MeanCumulativeFunction(band="plain")._repr_html_()
+    assert "MeanCumulativeFunction" in html
+    with sklearn.config_context(display="text"):
+        assert MeanCumulativeFunction()._repr_html_() is None

@@ -14,6 +14,15 @@ from boostr._checks.numbers import first_few
 from boostr._forecasting.outlook import Outlook, Present
 from boostr._frailty.counts import Counts
 from boostr._frailty.law import Histories, sum_by_owner
+from boostr._html import (
+    Curve,
+    draw_curves,
+    format_cell,
+    make_card,
+    make_facts,
+    make_grid,
+    make_note,
+)
 from boostr._training.frailty import relative_variance
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import Panel, RecurrentEvents
@@ -31,6 +40,10 @@ __all__ = [
     "read_labels",
     "sum_counts",
 ]
+
+
+_N_CURVES = 3  # that a notebook shows
+_LEVELS = (0.5, 0.8, 0.9, 0.95)  # of intervals that it shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,16 @@ class FleetForecast:
     level: float
     n_individuals: int
 
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        bounds = format_cell(self.lower), format_cell(self.upper)
+        facts = [
+            ("individuals", format_cell(self.n_individuals)),
+            ("expected in total", format_cell(self.expected)),
+            (f"{self.level:.0%} interval", f"{bounds[0]} to {bounds[1]}"),
+        ]
+        return make_card("Forecast of a fleet", make_facts(facts))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveBand:
@@ -102,6 +125,29 @@ class CurveBand:
     upper: FloatArray
     level: float
 
+    def _repr_html_(self) -> str:
+        """Return the first curves with their bands, and their ends, for notebooks."""
+        n, shown = len(self.expected), min(len(self.expected), _N_CURVES)
+        title = f"Expected events with {self.level:.0%} bands"
+        if not n or not len(self.times):
+            return make_card(title, make_note("There are none."))
+        order, last = np.argsort(self.times, kind="stable"), int(np.argmax(self.times))
+        parts = [values[:shown] for values in (self.expected, self.lower, self.upper)]
+        times, (mean, lower, upper) = self.times[order], (part[:, order] for part in parts)
+        curves = [
+            Curve(times, mean[row], lower[row], upper[row], f"row {row}")
+            for row in range(shown)
+        ]
+        ends = zip(range(shown), *(values[:, last] for values in parts), strict=True)
+        header = ("row", f"expected by {format_cell(self.times[last])}", "lower", "upper")
+        note = f"The first {shown} of {n:,} individuals, at {len(self.times):,} times."
+        return make_card(
+            title,
+            draw_curves(curves, "Time", title),
+            make_grid(header, ends),
+            make_note(note),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForecastCalibration:
@@ -133,6 +179,24 @@ class ForecastCalibration:
     scores: FloatArray
     horizon: float
     own_history: bool = True
+
+    def _repr_html_(self) -> str:
+        """Return how often intervals of some levels held, for notebooks."""
+        facts = [
+            ("individuals", format_cell(len(self.scores))),
+            ("time ahead", format_cell(self.horizon)),
+            ("own history", "used" if self.own_history else "not used"),
+        ]
+        n = max(len(self.scores), 1)
+        rows = [
+            (f"{level:.0%}", f"{np.sum(self.scores <= level) / n:.1%}") for level in _LEVELS
+        ]
+        return make_card(
+            "Calibration of forecasts",
+            make_facts(facts),
+            make_grid(("intervals of the model for", "held what happened for"), rows),
+            make_note("The closer the two columns, the less the calibration changes."),
+        )
 
 
 _LONGEST_WAIT = 1000.0  # times the longest follow-up: later dates may not be dates at all

@@ -1,5 +1,6 @@
 """Event histories and sensors, in memory or in Parquet files."""
 
+from boostr.data.events.describe import EventsSummary
 from boostr.data.events.recurrent_events import RecurrentEvents
 from boostr.data.events.risk import RiskTable
 from boostr.data.panel import Panel
@@ -10,6 +11,7 @@ from boostr.data.sensors.trajectories import Trajectories
 from boostr.data.target import check_target
 
 __all__ = [
+    "EventsSummary",
     "Panel",
     "RecurrentEvents",
     "RiskTable",

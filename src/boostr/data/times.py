@@ -22,6 +22,7 @@ __all__ = [
     "find_origins",
     "join_origins",
     "name_origin",
+    "name_rate",
 ]
 
 INDIVIDUAL = "individual"
@@ -47,6 +48,15 @@ def name_length(length: float, unit: str | None) -> str:
         singular = {plural: plural.removesuffix("s") for plural in UNIT_NAMES.values()}
         name = (singular | {"units of time": "unit of time"}).get(name, name)
     return f"{length:,.0f} {name}" if abs(length) >= 1000.0 else f"{length:.4g} {name}"
+
+
+def name_rate(unit: str | None) -> str:
+    """Return the unit of a rate of events."""
+    name = name_unit(unit)
+    if name is None:
+        return "events per unit of time"
+    is_plural = len(name) > 3 and name.endswith("s") and not name.endswith("ss")
+    return f"events per {name[:-1] if is_plural else name}"
 
 
 def resolve_unit(unit: str | None, kind: str) -> str | None:

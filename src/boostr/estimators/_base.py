@@ -18,6 +18,7 @@ from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_table, match_columns
+from boostr.inspection import ValidationResults
 
 __all__ = ["FittedEstimator"]
 
@@ -58,7 +59,11 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     time_origin_ = _result("time_origin")
     time_unit_ = _result("time_unit")
     train_loss_ = _result("train_loss")
-    validation_results_ = _result("validation_results")
+
+    @property
+    def validation_results_(self) -> ValidationResults:
+        """What validation has tried; a list that displays as a table."""
+        return ValidationResults(self.fitted_.validation_results)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there are results of a fit."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,12 +22,11 @@ from boostr.data import (
     ScannedTrajectories,
     check_target,
 )
-from boostr.data.events.frames import make_table
 from boostr.data.features import check_table
 from boostr.estimators._forecasts import ForecastMethods
 from boostr.estimators._model_file import register_estimator
 from boostr.estimators._predictions import PredictionMethods
-from boostr.inspection import trees_frame
+from boostr.inspection import ModelSummary, model_summary, trees_frame
 from boostr.io import save
 from boostr.io.files import check_checkpoint
 
@@ -141,10 +139,10 @@ default="constant"
         where no split pays.
     feature_gains_, split_counts_ : ndarray of shape (p,)
         Raw gains and number of splits, averaged over the models.
-    validation_results_ : list of dict
-        For each shape of trees that was tried: ``label``, ``curve`` (held-out loss after
-        each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the ensemble; see
-        `validation_to_frame`.
+    validation_results_ : boostr.inspection.ValidationResults
+        List of dicts, one for each shape of trees that was tried: ``label``, ``curve``
+        (held-out loss after each tree), ``n_trees`` kept, ``loss`` and ``weight`` in the
+        ensemble. Notebooks show it as a table; see also `validation_to_frame`.
     train_loss_ : ndarray or None
         Training loss after each tree, where one model was grown on all individuals.
     sensor_usefulness_ : dict or None
@@ -423,12 +421,39 @@ default="constant"
         ['label', 'n_trees', 'loss', 'weight']
         """
         check_is_fitted(self)
-        kinds = {"label": object, "n_trees": np.int64, "loss": float, "weight": float}
-        columns = {
-            name: np.array([run[name] for run in self.validation_results_], dtype=kind)
-            for name, kind in kinds.items()
-        }
-        return make_table(columns, backend)
+        return self.validation_results_.to_frame(backend=backend)
+
+    def summary(self, y: RecurrentEvents | None = None, Z: Any = None) -> ModelSummary:
+        """Return the model in plain words: what it has learned, and how good it is.
+
+        Parameters
+        ----------
+        y : RecurrentEvents, default=None
+            The histories that `fit` was given. Out-of-fold predictions are compared with
+            them, if the model was fitted with validation.
+        Z : Trajectories or SharedSensors, default=None
+            The sensors that `fit` was given, needed with `y` if the model uses some.
+
+        Returns
+        -------
+        ModelSummary
+            Prints as text, shows as lists in notebooks, and `to_frame` makes a table.
+
+        See Also
+        --------
+        report : A page on a fleet: risks, reasons, and how good the model is.
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import dataset_a
+        >>> fleet = dataset_a(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
+        >>> print(str(model.summary())[:16])
+        What was learned
+        """
+        check_is_fitted(self)
+        return model_summary(self, y, Z)
 
     def report(
         self,

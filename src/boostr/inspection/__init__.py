@@ -19,6 +19,7 @@ from boostr.inspection._partial_dependence import (
     partial_dependence,
 )
 from boostr.inspection._sensor_effect import SensorEffect, sensor_effect
+from boostr.inspection._summary import ModelSummary, model_summary
 from boostr.inspection._trees import (
     LeafCounts,
     TreePartition,
@@ -26,6 +27,7 @@ from boostr.inspection._trees import (
     tree_partition,
     trees_frame,
 )
+from boostr.inspection._validation import ValidationResults
 
 __all__ = [
     "CoefficientMap",
@@ -34,17 +36,20 @@ __all__ = [
     "FeatureInteraction",
     "IndividualConvergence",
     "LeafCounts",
+    "ModelSummary",
     "PartialDependence",
     "PermutationImportance",
     "SensorEffect",
     "SensorImportance",
     "TreePartition",
+    "ValidationResults",
     "coefficient_map",
     "explain",
     "feature_importance",
     "feature_interaction",
     "individual_convergence",
     "leaf_counts",
+    "model_summary",
     "partial_dependence",
     "permutation_importance",
     "sensor_effect",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import first_few
+from boostr._html import format_cell, make_card, make_grid, make_note, name_id
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
@@ -51,6 +52,11 @@ def _choose_digits(size: float) -> int:
     return 1 - math.floor(math.log10(size))
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+_N_SHOWN = 10  # individuals in a notebook
 ABOVE_ZERO = "kept above zero"
 OWN_HISTORY = "own history"
 
@@ -279,7 +285,8 @@ class Explanation:
         Parameters
         ----------
         id : id or int
-            Id of the individual, one of `ids`; or its position, where no id is the same.
+            Id of the individual, one of `ids`; or its position, where ids are not whole
+            numbers themselves.
 
         Returns
         -------
@@ -299,16 +306,18 @@ class Explanation:
         >>> explain(model, X, horizon=50).position("P7")
         7
         """
-        found = [place for place, one in enumerate(self.ids.tolist()) if one == id]
+        ids, n = self.ids.tolist(), len(self)
+        found = [place for place, one in enumerate(ids) if one == id]
         if found:
             return found[0]
-        n = len(self)
-        is_whole = isinstance(id, Integral) and not isinstance(id, bool)
-        if is_whole and -n <= int(id) < n:
+        # An unknown number among numbers is a wrong id, not the position of another one.
+        is_numbered = ids != list(range(n)) and all(map(_is_whole, ids))
+        if _is_whole(id) and (-n <= int(id) < (0 if is_numbered else n)):
             return int(id) % n
+        what = "an id" if is_numbered else "an id or a position"
         raise InvalidParameterError(
-            f"`id` must be an id or a position among {n} individuals, but it is {id!r}.\n\n"
-            f"Hint: the ids are {first_few(self.ids)}."
+            f"`id` must be {what} among {n} individuals, but it is {id!r}.\n\n"
+            f"Hint: the ids are {first_few(self.ids)}; explanation.ids[0] is the first."
         )
 
     def sentence(self, id: Any, *, n_reasons: int = 3) -> str:
@@ -317,7 +326,8 @@ class Explanation:
         Parameters
         ----------
         id : id or int
-            Id of the individual, one of `ids`; or its position, where no id is the same.
+            Id of the individual, one of `ids`; or its position, where ids are not whole
+            numbers themselves.
         n_reasons : int, default=3
             How many features and sensors are named at most, the largest amounts first; the
             rest is "others". Amounts that round to zero are not named.
@@ -342,6 +352,28 @@ class Explanation:
         """
         self.require_one_time("sentence")
         return self._write_sentence(self.position(id), n_reasons)
+
+    def _repr_html_(self) -> str:
+        """Return the largest reasons of the first individuals, for notebooks."""
+        one, when = self, ""
+        if self.prediction.ndim > 1 and self.times is not None:
+            last = int(np.argmax(self.times))
+            one, when = self.at(last), f", by time {format_cell(self.times[last])}"
+        n, shown = len(self), min(len(self), _N_SHOWN)
+        rows = [
+            (name_id(self.ids[i]), one.prediction[i], one.base[i], one._list_reasons(i))
+            for i in range(shown)
+        ]
+        who = f"The first {shown} of {n:,} individuals" if n > shown else "All individuals"
+        return make_card(
+            "Reasons for predictions",
+            make_grid(("id", "expected", "on average", "largest reasons"), rows),
+            make_note(f"{who}{when}. `sentence(id)` and `to_frame()` tell more."),
+        )
+
+    def _list_reasons(self, i: int) -> str:
+        """Return the second half of the sentence for a position: amounts and names."""
+        return self._write_sentence(i).partition(": ")[2]
 
     def _write_sentence(self, i: int, n_reasons: int = 3) -> str:
         """Return the sentence for a position, with the names of unlearned categories."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,8 @@ from boostr._checks.parameters import check_choice
 from boostr._typing import FloatArray
 from boostr.data import Panel, RecurrentEvents, check_target
 from boostr.data.events.fingerprint import check_histories, warn_if_trained_on
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.data.features import match_columns
+from boostr.exceptions import DataWarning, InvalidFeaturesError, InvalidParameterError
 from boostr.metrics._calibration import calibration_slope, capture_curve
 from boostr.metrics._concordance import (
     event_concordance,
@@ -221,8 +223,11 @@ def _warn_if_trained_on(estimator: Any, X: Any, y: RecurrentEvents) -> None:
     features = None
     if not y.has_ids:
         table = X.X if isinstance(X, Panel) else X
-        is_table = hasattr(table, "columns")
-        features = model.encoder_.transform(table if is_table else np.asarray(table))
+        table = table if hasattr(table, "columns") else np.asarray(table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # the prediction says it
+            table = match_columns(model, table, model.encoder_.names)
+        features = model.encoder_.transform(table)
     warn_if_trained_on(model, y, features, stacklevel=4)
 
 

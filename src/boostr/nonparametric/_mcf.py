@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_ids_match, check_weights, first_few, is_missing
+from boostr._html import Curve, draw_curves, format_cell, make_card, make_facts
 from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residuals
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
 from boostr.plotting import plot_mcf, plot_mcf_difference
 
@@ -205,6 +207,17 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return plot_mcf(self, ax=ax, **options)
 
+    def _repr_html_(self) -> str | None:
+        """Return what notebooks show as HTML."""
+        return self._repr_mimebundle_().get("text/html")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return figures and the curve for notebooks; parameters if it is not fitted."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "mcf_"):
+            bundle["text/html"] = _write_html(self)
+        return bundle
+
     def _band(self) -> tuple[FloatArray, FloatArray]:
         margin = ndtri(0.5 + 0.5 * self.confidence) * np.sqrt(self.variance_)
         if self.band == "plain":
@@ -232,6 +245,31 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
                 f"`band` must be 'log' or 'plain', but it is {self.band!r}.\n\n"
                 "Hint: 'log' keeps the band above zero."
             )
+
+
+def _write_html(estimate: MeanCumulativeFunction) -> str:
+    """Return figures and the curve with its band."""
+    unit, (first, last) = name_unit(estimate.time_unit_), estimate.span_
+    title = f"Mean cumulative {'cost' if estimate.has_costs_ else 'number of events'}"
+    span = f"from {format_cell(first)} to {format_cell(last)} {unit or ''}"
+    facts: list[tuple[str, object]] = [
+        ("individuals", estimate.n_individuals_),
+        ("events", float(estimate.n_events_.sum())),
+        ("observed", span.rstrip()),
+    ]
+    if not estimate.mcf_.size:
+        return make_card(title, make_facts(facts))
+    times = np.concatenate([[first], estimate.times_, [last]])
+    mean, lower, upper = (
+        np.concatenate([[0.0], values, values[-1:]])
+        for values in (estimate.mcf_, estimate.lower_, estimate.upper_)
+    )
+    limits = f"{format_cell(lower[-1])} to {format_cell(upper[-1])}"
+    band = f"{estimate.confidence:.0%} band {limits}"
+    facts.append(("at the end", f"{format_cell(mean[-1])} per individual ({band})"))
+    curve = Curve(times, mean, lower, upper, is_step=True)
+    label = "Time" if unit is None else f"Time ({unit})"
+    return make_card(title, make_facts(facts), draw_curves([curve], label, title))
 
 
 def _robust_variance(

@@ -9,7 +9,7 @@ import numpy as np
 
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
-from boostr.data.times import name_unit
+from boostr.data.times import name_rate, name_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,15 +145,6 @@ def name_moment(time: float, unit: str | None) -> str:
 def format_number(value: float, n_digits: int = 4) -> str:
     """Return a number with a few digits; large numbers in full."""
     return f"{value:.0f}" if abs(value) >= 1000.0 else f"{value:.{n_digits}g}"
-
-
-def name_rate(unit: str | None) -> str:
-    """Return the unit of a rate of events."""
-    name = name_unit(unit)
-    if name is None:
-        return "events per unit of time"
-    is_plural = len(name) > 3 and name.endswith("s") and not name.endswith("ss")
-    return f"events per {name[:-1] if is_plural else name}"
 
 
 def shorten(name: object, longest: int = LONGEST) -> str:

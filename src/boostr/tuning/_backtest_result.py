@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from boostr._html import make_card, make_grid, make_note
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import read_times
 from boostr.data.events.frames import make_table
 from boostr.data.features import is_frame
 from boostr.data.flat import owners_of
-from boostr.data.times import as_stamp, find_origins, to_stamps
+from boostr.data.times import as_stamp, find_origins, name_length, to_stamps
 from boostr.exceptions import InvalidParameterError
 from boostr.plotting import plot_backtest
 
@@ -122,6 +123,17 @@ _SUMMARY = (
     *("candidate", "n_dates", "observed", "expected", "ratio", *_MEANS),
     *("zeros", "seconds"),
 )
+
+_SHOWN = {  # in a notebook
+    "observed": "observed",
+    "expected": "expected",
+    "ratio": "expected / observed",
+    "deviance": "deviance",
+    "concordance": "concordance",
+    "capture": "events in riskiest tenth",
+    "coverage": "intervals that held",
+    "held": "totals that held",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,6 +258,25 @@ class Backtest:
         """
         return plot_backtest(self, ax=ax, **options)
 
+    def _repr_html_(self) -> str:
+        """Return the summary as a table for notebooks."""
+        frame = nw.from_native(self.summary(), eager_only=True)
+        header = ("candidate", "dates", *_SHOWN.values())
+        rows = [
+            [row["candidate"], row["n_dates"], *(_show(name, row[name]) for name in _SHOWN)]
+            for row in frame.rows(named=True)
+        ]
+        ahead = name_length(self.horizon, self.time_unit)
+        note = (
+            "Sums or means over the dates. Better: expected over observed near 1, a lower "
+            "deviance, a higher share. The attribute `table` has every date."
+        )
+        return make_card(
+            f"Forecasts at past dates, {ahead} ahead",
+            make_grid(header, rows),
+            make_note(note),
+        )
+
     def _read(self, name: str) -> AnyArray:
         """Return a column as an array."""
         return np.asarray(nw.from_native(self.table, eager_only=True)[name].to_numpy())
@@ -264,6 +295,13 @@ def _library(table: Any) -> str | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     return "polars" if frame.implementation.is_polars() else "pandas"
+
+
+def _show(name: str, value: float) -> float | str | None:
+    """Return a figure of the summary for a notebook; shares in percent."""
+    if not np.isfinite(value):
+        return None
+    return f"{value:.0%}" if name in {"capture", "coverage", "held"} else value
 
 
 def _mean(values: AnyArray) -> float:

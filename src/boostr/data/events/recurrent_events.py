@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostr._html import make_card, make_facts, make_note
 from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr.data.drawing import draw
 from boostr.data.events.assemble import assemble
+from boostr.data.events.describe import EventsSummary, describe_events
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.frames import write_long, write_start_stop
 from boostr.data.events.read import (
@@ -27,6 +30,7 @@ from boostr.data.events.read_exposure import (
     read_exposure_column,
 )
 from boostr.data.events.sequences import read_flat, read_lists, read_wide
+from boostr.data.events.timeline import draw_timeline
 from boostr.data.flat import offsets_of, owners_of, take_entries
 from boostr.data.individuals import (
     IndividualArray,
@@ -40,6 +44,11 @@ from boostr.data.parquet.files import Paths
 from boostr.data.time_scales import to_age, to_calendar_time
 from boostr.data.times import join_origins, name_unit
 from boostr.exceptions import InvalidEventsError, TargetTypeError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_N_SHOWN = 12  # individuals of the timeline in a notebook
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -168,6 +177,60 @@ class RecurrentEvents(IndividualArray):
             f"{count_of(self.times.size, 'event')}, follow-up {length}"
             f"{'' if unit is None else ' ' + unit})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return figures, and a timeline of the first individuals, for notebooks."""
+        parts = [make_facts(self.describe().facts())]
+        if len(self):
+            parts.append(draw_timeline(self, _N_SHOWN))
+        if len(self) > _N_SHOWN:
+            parts.append(make_note(f"The first {_N_SHOWN} of {len(self):,} individuals."))
+        return make_card(type(self).__name__, *parts)
+
+    def describe(self) -> EventsSummary:
+        """Return the histories in figures.
+
+        Returns
+        -------
+        EventsSummary
+            Counts, rates, follow-up, late entry, gaps, costs and exposures. It prints as a
+            list, and `to_frame` makes a table of it.
+
+        Examples
+        --------
+        >>> from boostr.datasets import load_valve_seats
+        >>> figures = load_valve_seats().y.describe()
+        >>> figures.n_events, round(figures.share_without_events, 2)
+        (48, 0.41)
+        """
+        return describe_events(self)
+
+    def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw when individuals were observed, as lines, and their events, as dots.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **options
+            Passed to `boostr.plotting.plot_timeline`.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where the histories were drawn.
+
+        See Also
+        --------
+        boostr.plotting.plot_timeline : The function that draws.
+
+        Examples
+        --------
+        >>> from boostr.datasets import load_valve_seats
+        >>> load_valve_seats().y.plot(max_individuals=20).get_ylabel()
+        'Engine (20 of 41 shown)'
+        """
+        return draw("timeline", self, ax=ax, **options)
 
     def _take(self, index: OffsetArray) -> Self:
         """Return the individuals at some positions."""

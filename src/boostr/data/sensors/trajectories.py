@@ -36,6 +36,7 @@ from boostr.data.sensors.combine import (
     join_individuals,
     merge_sensors,
 )
+from boostr.data.sensors.describe import write_sensors
 from boostr.data.sensors.read import EPOCH, Given, read_arrays, read_samples
 from boostr.data.sensors.shared import (
     N_CYCLES,
@@ -157,6 +158,10 @@ class Trajectories(IndividualArray):
             f"{count_of(len(self.names), 'sensor')}, "
             f"{count_of(self.times.size, 'sample')})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return figures, and a table of the sensors, for notebooks."""
+        return write_sensors(self, _times(self))
 
     def _take(self, index: OffsetArray) -> Self:
         """Return the individuals at some positions."""
