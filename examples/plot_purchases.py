@@ -42,7 +42,9 @@ later = np.array(
 )
 y = RecurrentEvents.from_lists(known, end=now)
 X = pd.DataFrame({"channel": channel})
-plot_timeline(y[np.arange(0, N_CUSTOMERS, 15)]).set_ylabel("Customer")
+plot_timeline(y[np.arange(0, N_CUSTOMERS, 15)]).set(
+    xlabel="Days since the first purchase", ylabel="Customer"
+)
 
 # %%
 # Forecast
