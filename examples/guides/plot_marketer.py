@@ -114,9 +114,9 @@ ax.set_yticks(range(5), forecast.index)
 ax.set(xlabel="Weeks since the last purchase", ylabel="Repeat purchases so far")
 
 # %%
-# The forecast falls with silence, because the past counts less the longer ago it is. It does
-# not fall to zero: customers with many purchases who have been silent for more than 26 weeks
-# are still forecast too high. They belong on the second list below.
+# The forecast falls with silence, because the past counts less the longer ago it is. It
+# does not fall to zero: customers with many purchases who have been silent for more than 26
+# weeks are still forecast too high. They belong on the second list below.
 
 # %%
 # Whom to contact?
