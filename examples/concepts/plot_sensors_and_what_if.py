@@ -74,7 +74,7 @@ ax.set(
     xlim=(0, DAYS),
     ylim=(0, None),
 )
-ax.legend(frameon=False, loc="upper right")
+figure.legend(loc="outside upper center", ncols=3, frameon=False)
 
 # %%
 # What if pumps were cooled by 10 degrees?
