@@ -111,8 +111,8 @@ plot_design(search.results_, marked=[search.best_index_])
 # They have the same interface, and ``tune`` chooses their settings, because a comparison
 # with untuned baselines proves nothing.
 candidates = {
-    "Poisson regression": HomogeneousPoisson(),
-    "boosted Poisson, tuned": tune(
+    "Poisson": HomogeneousPoisson(),
+    "boosted Poisson": tune(
         HistGradientBoostingPoisson(random_state=0), X_train, y_train, random_state=0
     ),
     "boostr": quick,
@@ -128,6 +128,9 @@ plot_comparison(scores, label="Concordance on new machines")
 # ---------------------------
 # Cross-validation asks about new machines. Most users ask about the machines they have,
 # from now on. ``backtest`` refits as of past dates and compares forecasts with what came.
+# The boosted Poisson regression is left out: its curves end with the last cell of time, so
+# it cannot forecast.
+del candidates["boosted Poisson"]
 result = backtest(candidates, X, y, as_of=[120, 150], horizon=60)
 plot_backtest(result)
 print(
