@@ -13,15 +13,14 @@ tumours at the start says more than the treatment.
 # The data
 # --------
 # Features as a table with one row per patient, recurrences as histories in months.
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from boostr import BoostR, MeanCumulativeFunction
+from boostr import BoostR
 from boostr.datasets import load_bladder
-from boostr.nonparametric import compare_mcf
+from boostr.nonparametric import compare_mcf, mcf_by_group
+from boostr.plotting import plot_mcf_groups
 
 data = load_bladder()
 X, y = data.X, data.y
@@ -41,15 +40,7 @@ for other in ("pyridoxine", "thiotepa"):
     result = compare_mcf(y[pair], X["treatment"][pair])
     print(f"placebo against {other}: p = {result.pvalue:.2f}")
 
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.5), layout="constrained")
-COLOURS = ("#0072B2", "#D55E00", "#009E73")
-TREATMENTS = ("placebo", "pyridoxine", "thiotepa")
-for colour, name in zip(COLOURS, TREATMENTS, strict=True):
-    group = y[(X["treatment"] == name).to_numpy()]
-    MeanCumulativeFunction().fit(group).plot(
-        ax=left, label=f"{name} ({len(group)})", line_kwargs={"color": colour}
-    )
-left.set(title="By treatment", ylim=(0.0, 8.0))
+plot_mcf_groups(mcf_by_group(y, X["treatment"])).set(ylim=(0.0, 8.0))
 
 # %%
 # Tumours at the start
@@ -58,36 +49,30 @@ left.set(title="By treatment", ylim=(0.0, 8.0))
 start = pd.cut(X["number"], [0, 1, 3, 8], labels=["1 tumour", "2 or 3", "4 or more"])
 print()
 print(compare_mcf(y, start))
-for colour, name in zip(COLOURS, start.cat.categories, strict=True):
-    group = y[(start == name).to_numpy()]
-    MeanCumulativeFunction().fit(group).plot(
-        ax=middle, label=f"{name} ({len(group)})", line_kwargs={"color": colour}
-    )
-middle.set(title="By tumours at the start", ylabel="", ylim=(0.0, 8.0))
+plot_mcf_groups(mcf_by_group(y, start)).set(ylim=(0.0, 8.0))
 
 # %%
 # All at once
 # -----------
 # The model gets the table as it is; cross-validation inside `fit` decides how much of it is
-# worth learning. Its answer for four years is on the right, where placebo and pyridoxine
-# fall on the same line.
+# worth learning. Below is its answer for four years; placebo and pyridoxine fall on the
+# same line.
 MONTHS = 48.0
 model = BoostR(random_state=0).fit(X, y)
 importance = pd.Series(model.feature_importances_, index=X.columns)
 print("\nShare of the gain:", importance.round(2).to_dict())
 
+TREATMENTS = {"placebo": "#0072B2", "pyridoxine": "#D55E00", "thiotepa": "#009E73"}
 numbers = np.arange(1, 9)
+figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 SIZES = (10, 5, 5)  # what lies below stays visible
-for colour, name, size in zip(COLOURS, TREATMENTS, SIZES, strict=True):
+for (name, colour), size in zip(TREATMENTS.items(), SIZES, strict=True):
     patients = pd.DataFrame({"treatment": name, "number": numbers, "size": 1})
     expected = model.predict(patients, horizon=MONTHS)
-    right.plot(numbers, expected, "o-", color=colour, markersize=size, label=name)
+    ax.plot(numbers, expected, "o-", color=colour, markersize=size, label=name)
     print(f"Expected by month {MONTHS:.0f}, {name}:", expected.round(1))
-right.set(title="Model", xlabel="Tumours at the start (8: 8 or more)")
-right.set(ylabel=f"Expected recurrences by month {MONTHS:.0f}", ylim=(0.0, 8.0))
-right.legend(loc="upper left")
+ax.set(xlabel="Tumours at the start (8: 8 or more)")
+ax.set(ylabel=f"Expected recurrences by month {MONTHS:.0f}", ylim=(0.0, 8.0))
+ax.legend(frameon=False, loc="upper left")
 
-output = Path("demo-output")
-output.mkdir(exist_ok=True)
-figure.savefig(output / "bladder.png", dpi=150)
-print(f"\nPicture: {output / 'bladder.png'}")
+plt.show()

@@ -11,27 +11,24 @@ features.
 # %%
 # The data
 # --------
-from pathlib import Path
-
 import matplotlib.pyplot as plt
-import pandas as pd
 
 from boostr import BoostR
 from boostr.datasets import load_cgd
+from boostr.inspection import feature_importance
 from boostr.nonparametric import compare_mcf, mcf_difference
-from boostr.plotting import plot_mcf_difference, plot_timeline
+from boostr.plotting import plot_importance, plot_mcf_difference, plot_timeline
 
 data = load_cgd()
 X, y = data.X, data.y
 treatment = X["treatment"]
 print(y)
 
-figure = plt.figure(figsize=(12, 8), layout="constrained")
-axes = figure.subplot_mosaic([["placebo", "rIFN-g"], ["difference", "features"]])
-for name in ("placebo", "rIFN-g"):
-    plot_timeline(y[(treatment == name).to_numpy()], ax=axes[name])
-    axes[name].set_title(name, loc="left")
-    axes[name].set_xlim(-8.0, 450.0)
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+for ax, name in zip(axes, ("placebo", "rIFN-g"), strict=True):
+    plot_timeline(y[(treatment == name).to_numpy()], ax=ax)
+    ax.set_title(name, loc="left")
+    ax.set_xlim(-8.0, 450.0)
 
 # %%
 # The difference
@@ -39,7 +36,7 @@ for name in ("placebo", "rIFN-g"):
 # The mean number of infections per patient under interferon, less that under placebo. Most
 # trials report the time to the first infection only; this counts them all.
 difference = mcf_difference(y, treatment, reference="placebo")
-plot_mcf_difference(difference, ax=axes["difference"])
+plot_mcf_difference(difference)
 for day in (100, 200, 300):
     place = difference.times.searchsorted(day, side="right") - 1
     print(
@@ -60,9 +57,7 @@ print(compare_mcf(y, treatment))
 # -------------------------
 # Treatment is one feature of ten. Shares of the gain say which of them the trees used.
 model = BoostR(random_state=0).fit(X, y)
-shares = pd.Series(model.feature_importances_, index=X.columns).sort_values()
-axes["features"].barh(shares.index, shares, color="#0072B2")
-axes["features"].set_xlabel("Share of the gain of all splits")
+plot_importance(feature_importance(model))
 
 # %%
 # With the treatment exchanged in the table, the model says what each patient would have to
@@ -71,7 +66,4 @@ for name in ("placebo", "rIFN-g"):
     expected = model.predict(X.assign(treatment=name), horizon=300.0)
     print(f"Expected infections by day 300, all on {name}: {expected.mean():.2f}")
 
-output = Path("demo-output")
-output.mkdir(exist_ok=True)
-figure.savefig(output / "cgd.png", dpi=150)
-print(f"\nPicture: {output / 'cgd.png'}")
+plt.show()

@@ -12,8 +12,6 @@ known here, so that we can see what the own history is worth.
 # --------
 # A feature triples the rate, and a hidden frailty multiplies it. Follow-up ends between day
 # 60 and day 100; what happens in the 60 days after it is kept apart.
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -101,7 +99,4 @@ right.plot([], [], color="0.3", linestyle="--", label="forecast")
 right.plot([], [], color="0.3", linewidth=0.8, label="what happened")
 right.legend(frameon=False, loc="upper left")
 
-output = Path("demo-output")
-output.mkdir(exist_ok=True)
-figure.savefig(output / "forecast.png", dpi=150)
-print(f"\nPicture: {output / 'forecast.png'}")
+plt.show()

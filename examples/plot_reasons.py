@@ -15,8 +15,6 @@ the reasons of every pump in advance, and can see whether the model finds them.
 # expected, and 3 if it is known to be low; the same for salt. A reason is the mean of what
 # a feature adds when it is learned first and when it is learned last (Shapley's rule). For
 # a pump with both: ((7.5 - 5.25) + (10 - 7.5)) / 2 = 2.375 each.
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -91,7 +89,4 @@ titles = (
 for ax, title in zip(axes.flat, titles, strict=True):
     ax.set_title(title, loc="left", pad=20 if ax is axes[0, 0] else 6)
 
-output = Path("demo-output")
-output.mkdir(exist_ok=True)
-figure.savefig(output / "reasons.png", dpi=150)
-print(f"\nPicture: {output / 'reasons.png'}")
+plt.show()

@@ -12,23 +12,20 @@ data are those of Nelson (1995).
 # -------------
 # One line per engine, from its start to the end of its history, and one dot per
 # replacement.
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from boostr import MeanCumulativeFunction
 from boostr.datasets import load_valve_seats
 from boostr.nonparametric import laplace_test, mil_hdbk_189_test
-from boostr.plotting import plot_timeline
+from boostr.plotting import plot_mcf, plot_timeline
 
 data = load_valve_seats()
 y = data.y
 print(data.description)
 print(y)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6.5), layout="constrained")
-plot_timeline(y, ax=left)
+plot_timeline(y)
 
 # %%
 # The mean cumulative function
@@ -42,7 +39,7 @@ for day in (100, 200, 300, 400, 500, 600, 650):
     (mean,), ((low,), (high,)) = estimate.predict([day]), estimate.confidence_band([day])
     print(f"{day:6d} {mean:14.2f} ({low:.2f} to {high:.2f}) {np.sum(y.end >= day):19d}")
 
-estimate.plot(ax=right, label="estimate and 95% limits")
+plot_mcf(estimate)
 
 # %%
 # Is the bend more than chance?
@@ -67,16 +64,14 @@ print(f"The rate of replacements is {laplace.trend}, about as t^{exponent - 1:.2
 # many replacements in all stays well within the band.
 scale = y.times.size / np.sum(y.end**exponent)
 days = np.linspace(0.0, y.end.max(), 200)
-right.plot(
+ax = plot_mcf(estimate, label="estimate and 95 % limits")
+ax.plot(
     days,
     scale * days**exponent,
     color="#D55E00",
     linestyle="--",
     label=f"power law, exponent {exponent:.2f}",
 )
-right.legend(frameon=False, loc="upper left")
+ax.legend(frameon=False, loc="upper left")
 
-output = Path("demo-output")
-output.mkdir(exist_ok=True)
-figure.savefig(output / "valve_seats.png", dpi=150)
-print(f"\nPicture: {output / 'valve_seats.png'}")
+plt.show()
