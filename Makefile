@@ -54,7 +54,8 @@ lowest: pyproject.toml  ## fast tests with the oldest versions of all dependenci
 	$(VENV)-lowest/bin/python -m pip install --quiet uv
 	VIRTUAL_ENV=$(VENV)-lowest $(VENV)-lowest/bin/uv pip install --quiet --resolution lowest-direct \
 		--editable '.[all]' --group test
-	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest $(FAST)
+	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest $(FAST) \
+		-W ignore::DeprecationWarning
 
 fuzz: export BOOSTR_FUZZ = 1
 fuzz: $(VENV)/.developer $(VENV)/.kernels  ## ten thousand damaged files, and other random inputs each time
