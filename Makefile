@@ -11,7 +11,7 @@ PLAIN := tests/kernels tests/engine/tree tests/metrics \
 FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lowest fuzz lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo docs test quick lowest fuzz lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -26,6 +26,10 @@ $(VENV)/.developer: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.user
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
@@ -38,8 +42,8 @@ $(VENV)/.kernels: $(wildcard src/boostr/_kernels/*.py) | $(VENV)/.user
 demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machines, save a picture
 	$(BIN)/python examples/plot_fleet.py
 
-test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
-	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled pages long
+test: $(VENV)/.developer $(VENV)/.docs $(VENV)/.kernels  ## everything that is checked
+	$(MAKE) --jobs=2 --output-sync=target lint types imports compiled pages long docs
 	$(MAKE) unit
 	$(MAKE) cluster
 	$(MAKE) nojit
@@ -64,7 +68,7 @@ fuzz: $(VENV)/.developer $(VENV)/.kernels  ## ten thousand damaged files, and ot
 		tests/estimators/test_boostr_properties.py
 
 # Two processes fill two cores: threads of other libraries would only wait for each other.
-quick lowest pages long unit nojit: export OMP_NUM_THREADS = 1
+quick lowest pages long unit nojit docs: export OMP_NUM_THREADS = 1
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
@@ -108,10 +112,15 @@ nojit: $(VENV)/.developer  ## kernels again as plain Python
 	COVERAGE_FILE=.coverage.nojit NUMBA_DISABLE_JIT=1 \
 		$(BIN)/python -m pytest -q -n 2 $(PLAIN) -m "not slow" $(COUNT)
 
+# Warnings are errors, and references that lead nowhere are warnings. No network.
+docs: $(VENV)/.docs $(VENV)/.kernels  ## the documentation site, in docs/_build
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.sensors
 
 clean:  ## remove the virtual environment and caches
+	rm -rf docs/_build docs/gallery docs/reference/generated
 	rm -rf $(VENV) $(VENV)-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
