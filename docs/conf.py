@@ -28,7 +28,14 @@ extensions = [
     "mathml",
     "name_links",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "gallery/**/GALLERY_HEADER.*"]
+# Tables of execution times load scripts from the network.
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_templates",
+    "**/sg_execution_times.rst",
+    "**/GALLERY_HEADER.rst",
+]
 templates_path = ["_templates"]
 default_role = "code"
 nitpicky = True
@@ -66,6 +73,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "boostr"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
