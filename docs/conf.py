@@ -76,6 +76,7 @@ html_title = "boostr"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_show_search_summary = False  # browsers forbid pages in files to read other pages
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
