@@ -33,6 +33,7 @@ exclude_patterns = [
     "_build",
     "_ext",
     "_templates",
+    "sg_execution_times.rst",
     "**/sg_execution_times.rst",
     "**/GALLERY_HEADER.rst",
 ]
