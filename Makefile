@@ -11,7 +11,7 @@ PLAIN := tests/kernels tests/engine/tree tests/metrics \
 FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lowest fuzz coverage lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo docs test quick lowest fuzz coverage lint types imports compiled pages long unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -24,6 +24,10 @@ $(VENV)/.user: pyproject.toml
 
 $(VENV)/.developer: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.user
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.user
@@ -63,7 +67,7 @@ fuzz: $(VENV)/.developer $(VENV)/.kernels  ## ten thousand damaged files, and ot
 		tests/estimators/test_boostr_properties.py
 
 # Two processes fill two cores: threads of other libraries would only wait for each other.
-quick lowest pages long unit nojit: export OMP_NUM_THREADS = 1
+quick lowest pages long unit nojit docs: export OMP_NUM_THREADS = 1
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
@@ -110,10 +114,15 @@ coverage: $(VENV)/.developer $(VENV)/.kernels  ## the lines that tests reach, wh
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
+# Warnings are errors, and references that lead nowhere are warnings. No network.
+docs: $(VENV)/.docs $(VENV)/.kernels  ## the documentation site, in docs/_build
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.sensors
 
 clean:  ## remove the virtual environment and caches
+	rm -rf docs/_build docs/gallery docs/reference/generated
 	rm -rf $(VENV) $(VENV)-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

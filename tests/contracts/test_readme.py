@@ -22,6 +22,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
         "docs/exposure.md",
         "docs/forecasts.md",
         "docs/guide.md",
+        "docs/index.md",
         "docs/large.md",
         "docs/reasons.md",
         "docs/sensors.md",

@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """The sum of trees ``theta(x)`` and the curves ``theta(x) . phi(s(t))`` it stands for.
+    """The sum of trees ``theta(x)`` and the curves ``theta(x) @ phi(s(t))`` it stands for.
 
     Trees are kept in the order of their rounds: the first tree of every member, then the
     second ones, and so on; weights are folded into the leaf values.

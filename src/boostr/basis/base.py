@@ -123,7 +123,7 @@ def require_paths(events: ClockedEvents) -> ClockedPaths:
 
 
 class FittedBasis(Protocol):
-    """A family of leaf functions with its knots in place: ``f(s) = beta . evaluate(s)``."""
+    """A family of leaf functions with its knots in place: ``f(s) = beta @ evaluate(s)``."""
 
     @property
     def n_terms(self) -> int:
@@ -132,7 +132,7 @@ class FittedBasis(Protocol):
 
     @property
     def solver(self) -> int:
-        """Kind of leaf problem, see :mod:`boostr._kernels.solve`."""
+        """Kind of leaf problem, see ``boostr._kernels.solve``."""
         ...
 
     @property

@@ -1,0 +1,110 @@
+"""Settings of the documentation site; `make docs` builds it, without a network."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import boostr
+
+PATTERN = re.compile(r"^[\w/-]+\*$")  # a line of a toctree, such as `gallery/guides/plot_*`
+
+project = "boostr"
+author = "The boostr developers"
+copyright = "the boostr developers"
+version = release = boostr.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    # Our own, in docs/_ext.
+    "mathml",
+    "name_links",
+]
+# Tables of execution times load scripts from the network.
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_templates",
+    "sg_execution_times.rst",
+    "**/sg_execution_times.rst",
+    "**/GALLERY_HEADER.rst",
+]
+templates_path = ["_templates"]
+default_role = "code"
+nitpicky = True
+# Guides and concepts of the gallery also stand in sections of their own.
+suppress_warnings = ["toc.multiple_toc_parents"]
+
+# Pages in Markdown; headings can be linked to as in other Markdown viewers.
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+# The reference is written in docstrings, whose types are more legible than annotations.
+autosummary_generate = True
+autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_show_inherited_class_members = False
+
+# `BOOSTR_GALLERY=0` shows the examples without running them.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("boostr",),
+    "reference_url": {"boostr": None},
+    "plot_gallery": os.environ.get("BOOSTR_GALLERY", "1") != "0",
+    "filename_pattern": r"plot_(?!cluster|out_of_core)",
+    "copyfile_regex": r".*\.rst",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "reset_modules": ("matplotlib",),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "boostr"
+html_context = {"default_mode": "auto"}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_search_summary = False  # browsers forbid pages in files to read other pages
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "boostr"},
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {name: [] for name in ("index", "glossary", "contributing", "changelog")}
+
+
+def drop_empty_patterns(app, name, source):
+    """Drop patterns of toctrees that match no page: some sections may have no pages yet."""
+    lines = source[0].split("\n")
+    source[0] = "\n".join(
+        line for line in lines if not PATTERN.match(line) or any(HERE.glob(line + ".*"))
+    )
+
+
+def setup(app):
+    """Connect to Sphinx."""
+    app.connect("source-read", drop_empty_patterns)

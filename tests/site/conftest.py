@@ -1,0 +1,1 @@
+from tests.browser import browser  # noqa: F401 - a fixture
