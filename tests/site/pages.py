@@ -1,5 +1,6 @@
 """The built documentation site, and what its pages refer to."""
 
+import os
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,9 +10,10 @@ SITE = Path(__file__).parents[2] / "docs" / "_build"
 
 
 def require_site():
-    """Return the folder of the site; skip where it is not built."""
+    """Return the folder of the site; skip, or fail where a browser is required."""
     if not (SITE / "index.html").is_file():
-        pytest.skip("the site is not built: make docs")
+        must = os.environ.get("BOOSTR_REQUIRE_BROWSER") == "1"
+        (pytest.fail if must else pytest.skip)("the site is not built: make docs")
     return SITE
 
 
