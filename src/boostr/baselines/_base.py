@@ -20,7 +20,7 @@ from boostr.baselines._steps import pool_clock
 from boostr.basis import CalendarClock, Clock
 from boostr.data import Panel, RecurrentEvents, SharedSensors, Trajectories
 from boostr.data.events.exposure import exposed_windows
-from boostr.data.events.fingerprint import check_histories
+from boostr.data.events.fingerprint import check_histories, refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_rows, match_columns
 from boostr.data.sensors.checks import check_clocks
@@ -410,10 +410,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         features, sensors = self._check_features(X, Z)
         given = read_new_exposure(exposure, len(features), X)
         if given is not None and not self.has_exposure_:
-            raise InvalidParameterError(
-                "This model was fitted without exposures, but individuals have some now."
-                "\n\nHint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
-            )
+            refuse_new_exposure()
         return expose(self._curves(features, sensors), given, CalendarClock())
 
     def _check_events(self, X: Any, y: object, n_rows: int) -> RecurrentEvents:

@@ -24,7 +24,7 @@ from boostr._typing import AnyArray, FloatArray
 from boostr.basis import Clock, FittedBasis, FittedSensorBasis, Sensor
 from boostr.data import Panel, RecurrentEvents, Trajectories, check_target
 from boostr.data.events.exposure import Exposure
-from boostr.data.events.fingerprint import check_histories
+from boostr.data.events.fingerprint import check_histories, refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import match_columns
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, UnusedInputWarning
@@ -143,10 +143,7 @@ class FittedModel:
         """Return the exposures of individuals, for a model that was fitted with some."""
         exposure = read_new_exposure(given, n, table)
         if exposure is not None and not self.fitted.has_exposure:
-            raise InvalidParameterError(
-                "This model was fitted without exposures, but individuals have some now."
-                "\n\nHint: fit(X, y.with_exposure(exposure)), or leave out `exposure`."
-            )
+            refuse_new_exposure()
         return exposure
 
     def read_sensors(self, given: Trajectories | None, asker: str) -> Trajectories | None:
