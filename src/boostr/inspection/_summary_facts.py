@@ -239,8 +239,8 @@ def _check_totals(model: FittedModel) -> list[_Line]:
     dates = "1 earlier date" if n == 1 else f"{n} earlier dates"
     text = (
         f"Totals forecast at {dates}, {name_length(shock.lead, model.time_unit)} ahead, "
-        f"were off by {size:.0%} on average, by {abs(errors[0]):.0%} at the latest date "
-        f"({'more' if errors[0] >= 0.0 else 'fewer'} events came than forecast)."
+        f"were off by {size:.0%} on average; at the latest date {abs(errors[0]):.0%} "
+        f"{'more' if errors[0] >= 0.0 else 'fewer'} events came than forecast."
     )
     return [("mean_error_of_totals", size, text)]
 
