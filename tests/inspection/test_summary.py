@@ -131,7 +131,9 @@ def test_errors_of_totals_are_told_and_large_ones_are_a_concern(known):
     shock = Shock(10.0, np.log([1.5, 0.9]), np.zeros(2))
     summary = law(known, shock=shock).summary()
     assert_allclose(summary.figures["mean_error_of_totals"], 0.3)
-    assert any("by 50% at the latest date (more events" in text for text in summary.quality)
+    assert any(
+        "at the latest date 50% more events came" in text for text in summary.quality
+    )
     assert "large_errors_of_totals" in summary.figures
     small = Shock(10.0, np.log([1.1, 0.9]), np.zeros(2))
     assert "large_errors_of_totals" not in law(known, shock=small).summary().figures
