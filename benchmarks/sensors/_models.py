@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 from benchmarks.models import BOOSTR, MODELS, Fit, Model
 from benchmarks.problems import Problem
-from benchmarks.sensors.andersen_gill import AndersenGill
 from benchmarks.sensors.known_regions import KnownRegions
+from boostr.baselines import AndersenGill
 from boostr.simulate import Simulation
 
 __all__ = ["BASELINES", "BOOSTR", "SENSOR_MODELS"]

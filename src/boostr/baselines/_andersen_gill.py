@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.parameters import check_number
+from boostr._checks.parameters import check_count, check_number
+from boostr._engine.curves import expose
 from boostr._optional import require
 from boostr._typing import AnyArray, FloatArray
 from boostr.baselines._base import Baseline, BaselineData, refuse_no_events
-from boostr.baselines._curves import MeanCurves
+from boostr.baselines._columns import Columns
+from boostr.baselines._curves import Curves, MeanCurves
+from boostr.baselines._rows import TimeCells
 from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
+from boostr.basis import CalendarClock
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
+from boostr.data.events.exposure import CutWindows, Exposure
+from boostr.data.flat import owners_of
 from boostr.data.target import refuse_costs
 
 __all__ = ["AndersenGill"]
@@ -27,7 +34,8 @@ class AndersenGill(Baseline):
 
     The cumulative intensity is :math:`\mu(t \mid x) = M_0(t) \exp(x'b)`; ``b`` maximises
     Cox's partial likelihood of all events, by lifelines, and :math:`M_0` is Breslow's
-    estimate. Needs lifelines, ``pip install 'boostr[baselines]'``.
+    estimate. Sensors are further, time-varying features. Needs lifelines,
+    ``pip install 'boostr[baselines]'``.
 
     Parameters
     ----------
@@ -37,11 +45,14 @@ class AndersenGill(Baseline):
     smooth : bool, default=False
         Whether curves are smoothed, so that rates and very short windows make sense; their
         values at four times stay the same.
+    n_cells : int, default=50
+        Cells of time, equally long, in each of which a sensor is taken as its mean. Without
+        sensors it has no effect.
 
     Attributes
     ----------
     coef_ : ndarray of shape (q,)
-        Coefficients ``b`` of numbers and of indicators of categories.
+        Coefficients ``b`` of numbers and of indicators of categories, sensors last.
     coef_names_ : list of str
         Names of the coefficients; "colour=red" is the indicator of a category.
     model_ : lifelines.CoxTimeVaryingFitter or None
@@ -76,9 +87,14 @@ class AndersenGill(Baseline):
     array([3., 4., 7.])
     """
 
-    def __init__(self, *, alpha: float = 0.0, smooth: bool = False) -> None:
+    _takes_sensors = True
+
+    def __init__(
+        self, *, alpha: float = 0.0, smooth: bool = False, n_cells: int = 50
+    ) -> None:
         self.alpha = alpha
         self.smooth = smooth
+        self.n_cells = n_cells
 
     def summary(self) -> Any:
         """Give lifelines' own table of coefficients, of standardised features.
@@ -93,34 +109,41 @@ class AndersenGill(Baseline):
 
     def _check_params(self) -> None:
         check_number(self.alpha, "alpha", -np.finfo(float).tiny)
+        check_count(self.n_cells, "n_cells")
 
     def _learn(self, data: BaselineData) -> None:
         lifelines = require("lifelines", extra="baselines", feature="AndersenGill")
         refuse_costs(data.events, "AndersenGill")
         refuse_no_events(data.events)
-        expanded, self.coef_names_ = self.columns_.expand(data.features, drop_first=True)
-        self.means_, self.scales_ = _standardise(expanded, data.weights)
+        n_cells = 1 if data.sensors is None else self.n_cells
+        self.cells_ = TimeCells.even(self.horizon_, n_cells)
+        expanded, self.coef_names_ = self._expand(data.features, data.sensors, data.events)
+        weights = data.weights
+        if n_cells > 1:  # rows count by the time they stand for
+            weights = (weights[:, None] * self.cells_.observe(data.events)).ravel()
+        self.means_, self.scales_ = _standardise(expanded, weights)
         varied = np.flatnonzero(self.scales_ > 0.0)
         self.coef_ = np.zeros(len(self.scales_))
         self.model_: Any = None
+        centred = self._centre(expanded)
         if varied.size:
             names = [self.coef_names_[place] for place in varied]
-            design = self._centre(data.features)[:, varied] / self.scales_[varied]
-            frame = _cut(data.events, design, names, data.weights)
+            design = centred[:, varied] / self.scales_[varied]
+            frame = self._tabulate(data, design, names)
             self.model_ = _fit(lifelines.CoxTimeVaryingFitter(penalizer=self.alpha), frame)
             fitted = self.model_.params_.loc[names].to_numpy(dtype=np.float64)
             self.coef_[varied] = fitted / self.scales_[varied]
-        self._find_baseline(data)
+        self._find_baseline(data, self._hold(np.exp(centred @ self.coef_)))
 
-    def _find_baseline(self, data: BaselineData) -> None:
+    def _find_baseline(self, data: BaselineData, factors: Exposure) -> None:
         """Estimate the baseline; individuals are weighted by their hazard ratio."""
         table = RiskTable.from_events(data.events, data.weights)
         grid = TimeGrid.from_events(
             table, data.events, self.reference_clock_, smooth=self.smooth
         )
-        factor = np.exp(self._centre(data.features) @ self.coef_)
         jumps = table.totals(table.cost)
-        at_risk = RiskTable.from_events(data.events, data.weights * factor).at_risk()
+        weighted = replace(data.events, exposure=factors)
+        at_risk = RiskTable.from_events(weighted, data.weights).at_risk()
         steps = GroupSteps(
             np.zeros(jumps.size, dtype=np.int64),
             np.arange(jumps.size, dtype=np.int64),
@@ -128,14 +151,55 @@ class AndersenGill(Baseline):
         )
         self.family_ = StepFamily.from_parts(grid, [steps])
 
-    def _centre(self, features: FloatArray) -> FloatArray:
-        expanded, _ = self.columns_.expand(features, drop_first=True)
+    def _expand(
+        self,
+        features: FloatArray,
+        sensors: Trajectories | None,
+        events: RecurrentEvents | None = None,
+    ) -> tuple[FloatArray, list[str]]:
+        """Return features and sensors of all individuals in all cells, and their names."""
+        rows = self.cells_.describe(features, sensors, events)
+        columns = self.columns_
+        if sensors is not None:
+            columns = Columns(
+                columns.names + sensors.names, columns.categories + sensors.categories
+            )
+        without_time = np.delete(rows, features.shape[1], axis=1)
+        return columns.expand(without_time, drop_first=True)
+
+    def _centre(self, expanded: FloatArray) -> FloatArray:
         return np.where(np.isnan(expanded), 0.0, expanded - self.means_)
 
-    def _curves(self, features: FloatArray, _sensors: Trajectories | None) -> MeanCurves:
+    def _hold(self, values: AnyArray) -> Exposure:
+        """Return values of all individuals in all cells as functions of time."""
+        n_cells = len(self.cells_.lengths)
+        n = len(values) // n_cells
+        begins = np.tile(self.cells_.edges[:-1], n)
+        return Exposure.of_samples(begins, values, n_cells * np.arange(n + 1))
+
+    def _tabulate(self, data: BaselineData, design: FloatArray, names: list[str]) -> Any:
+        """Return rows ``(start, stop]`` that end at events, windows and cells."""
+        pandas = require("pandas", extra="baselines", feature="AndersenGill")
+        events = data.events
+        windows = self._hold(np.arange(float(len(design)))).cut(
+            owners_of(events.window_offsets), events.window_start, events.window_stop
+        )
+        owner, start, stop, is_event, row = _cut_at_events(events, windows)
+        table = pandas.DataFrame(design[row.astype(np.int64)], columns=names)
+        return table.assign(
+            id_=owner,
+            start_=start,
+            stop_=stop,
+            event_=is_event,
+            weight_=data.weights[owner],
+        )
+
+    def _curves(self, features: FloatArray, sensors: Trajectories | None) -> Curves:
+        expanded, _ = self._expand(features, sensors)
+        factors = self._hold(np.exp(self._centre(expanded) @ self.coef_))
         which = np.zeros((len(features), 1), dtype=np.int64)
-        factor = np.exp(self._centre(features) @ self.coef_)
-        return MeanCurves(self.family_, which, factor)
+        baseline = MeanCurves(self.family_, which, np.ones(len(features)))
+        return expose(baseline, factors, CalendarClock())
 
 
 def _fit(model: Any, frame: Any) -> Any:
@@ -163,34 +227,20 @@ def _standardise(
     return mean, np.sqrt(squares.sum(axis=0) / total)
 
 
-def _cut(
-    events: RecurrentEvents, design: FloatArray, names: list[str], weights: FloatArray
-) -> Any:
-    """Return rows ``(start, stop]`` that end at events and at the ends of windows."""
-    pandas = require("pandas", extra="baselines", feature="AndersenGill")
-    owner, start, stop, is_event = _cut_windows(events)
-    table = pandas.DataFrame(design[owner], columns=names)
-    return table.assign(
-        id_=owner, start_=start, stop_=stop, event_=is_event, weight_=weights[owner]
-    )
-
-
-def _cut_windows(
-    events: RecurrentEvents,
-) -> tuple[AnyArray, FloatArray, FloatArray, AnyArray]:
-    n = len(events)
-    window_owner = np.repeat(np.arange(n), np.diff(events.window_offsets))
-    owner = np.concatenate([events.event_owner, window_owner])
-    stop = np.concatenate([events.times, events.window_stop])
-    begin = np.concatenate([np.full(events.times.size, np.nan), events.window_start])
+def _cut_at_events(
+    events: RecurrentEvents, windows: CutWindows
+) -> tuple[AnyArray, FloatArray, FloatArray, AnyArray, FloatArray]:
+    """Return owner, start, stop, whether there is an event, and the window's factor."""
+    owner = np.concatenate([events.event_owner, windows.owner])
+    stop = np.concatenate([events.times, windows.stop])
     is_event = np.arange(stop.size) < events.times.size
     order = np.lexsort((~is_event, stop, owner))
     owner, stop, is_event = owner[order], stop[order], is_event[order]
-    begin = begin[order]
     # The window of a row is the first that ends at it or after it.
     ends = np.flatnonzero(~is_event)
-    window = ends[np.searchsorted(ends, np.arange(stop.size))]
-    earliest = begin[window]
+    place = ends[np.searchsorted(ends, np.arange(stop.size))]
+    window = order[place] - events.times.size
+    earliest = windows.start[window]
     before = np.concatenate([[-np.inf], stop[:-1]])
     is_same = np.concatenate([[False], (owner[1:] == owner[:-1])])
     start = np.where(is_same, np.maximum(before, earliest), earliest)
@@ -199,4 +249,10 @@ def _cut_windows(
         stop[row - 1] -= _SHORT * (stop[row - 1] - start[row - 1])
         start[row] = stop[row - 1]
     kept = stop > start
-    return owner[kept], start[kept], stop[kept], is_event[kept]
+    return (
+        owner[kept],
+        start[kept],
+        stop[kept],
+        is_event[kept],
+        windows.factor[window][kept],
+    )

@@ -35,8 +35,8 @@ from boostr.exceptions import (
 __all__ = ["Baseline", "BaselineData", "need_features", "refuse_no_events"]
 
 _TAKERS = (
-    "XGBoostPoisson, LightGBMPoisson, HistGradientBoostingPoisson, XGBoostTime and "
-    "HistGradientBoostingTime"
+    "XGBoostPoisson, LightGBMPoisson, HistGradientBoostingPoisson, XGBoostTime, "
+    "HistGradientBoostingTime and AndersenGill"
 )
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
