@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks._timing import format_table, record
 from benchmarks.models import MODELS, Fit, Model
-from benchmarks.problems import PROBLEMS, Problem
+from benchmarks.problems import TARGETS, Problem, Target
 from boostr.simulate import Simulation, integrated_squared_error
 
 RESULTS_FILE = "accuracy.jsonl"
@@ -47,7 +47,7 @@ def score_once(
     fit: Fit, problem: Problem, repetition: int
 ) -> tuple[float, float, Model, Simulation]:
     """Return the mean error over fresh individuals, the seconds, the model and the test."""
-    train, test = problem.draw(repetition)
+    train, test = problem.draw_pair(repetition)
     times = np.linspace(0.0, test.horizon, N_TIMES)
     sensors = [] if test.Z is None else [test.Z]
     start = time.perf_counter()
@@ -58,53 +58,57 @@ def score_once(
     return float(errors.mean()), seconds, model, test
 
 
-def score_problem(
-    problem: Problem, names: Sequence[str], repetitions: int
+def score_target(
+    target: Target, names: Sequence[str], repetitions: int
 ) -> dict[str, Score]:
     """Run all models on the same repetitions of a data set."""
     scores = {}
     for name in names:
-        runs = [score_once(MODELS[name], problem, each)[:2] for each in range(repetitions)]
+        runs = [
+            score_once(MODELS[name], target.problem, each)[:2]
+            for each in range(repetitions)
+        ]
         errors, seconds = zip(*runs, strict=True)
         scores[name] = Score(errors, sum(seconds))
-        record_score(RESULTS_FILE, problem, name, scores[name])
+        record_score(RESULTS_FILE, target, name, scores[name])
     return scores
 
 
-def record_score(file_name: str, problem: Problem, model_name: str, score: Score) -> None:
+def record_score(file_name: str, target: Target, model_name: str, score: Score) -> None:
     """Append the errors of one model on one data set to a file of results."""
     record(
         file_name,
         name="accuracy",
-        dataset=problem.name,
+        dataset=target.problem.name,
         model=model_name,
-        n_train=problem.n_train,
-        n_test=problem.n_test,
+        n_train=target.problem.n_train,
+        n_test=target.problem.n_test,
         errors=score.errors,
         mean=score.mean,
         standard_error=score.standard_error,
-        must_reach=problem.must_reach,
-        aim=problem.aim,
+        must_reach=target.must_reach,
+        aim=target.aim,
         seconds=score.seconds,
     )
 
 
-def describe_problem(problem: Problem, scores: dict[str, Score]) -> str:
+def describe_target(target: Target, scores: dict[str, Score]) -> str:
     """Return a table of the models on one data set."""
+    problem = target.problem
     repetitions = len(next(iter(scores.values())).errors)
     rows = [
         [
             name,
             f"{score.mean:.2f}",
             f"{score.standard_error:.2f}",
-            _judge(problem, score) if name == "boostr" else "",
+            _judge(target, score) if name == "boostr" else "",
             f"{score.seconds / repetitions:.2f}",
         ]
         for name, score in scores.items()
     ]
     title = (
         f"{problem.name}: {problem.n_train} to train, {problem.n_test} to test, "
-        f"{repetitions} repetitions; must reach {problem.must_reach}, aim {problem.aim}"
+        f"{repetitions} repetitions; must reach {target.must_reach}, aim {target.aim}"
     )
     header = ["model", "mean ISE", "s.e.", "verdict", "s per repetition"]
     return f"{title}\n{format_table(header, rows)}\n"
@@ -116,27 +120,27 @@ def describe_all(results: dict[str, dict[str, Score]]) -> str:
     rows = [
         [name, *[scores[name].describe() for scores in results.values()]] for name in names
     ]
-    rows.append(["must reach", *[f"{PROBLEMS[name].must_reach:.1f}" for name in results]])
-    rows.append(["aim", *[f"{PROBLEMS[name].aim:.1f}" for name in results]])
+    rows.append(["must reach", *[f"{TARGETS[name].must_reach:.1f}" for name in results]])
+    rows.append(["aim", *[f"{TARGETS[name].aim:.1f}" for name in results]])
     return format_table(["mean ISE ± s.e.", *results], rows)
 
 
-def _judge(problem: Problem, score: Score) -> str:
-    if score.mean <= problem.aim:
+def _judge(target: Target, score: Score) -> str:
+    if score.mean <= target.aim:
         return "met (aim)"
-    return "met" if score.mean <= problem.must_reach else "missed"
+    return "met" if score.mean <= target.must_reach else "missed"
 
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", default=",".join(PROBLEMS), help="comma-separated")
+    parser.add_argument("--datasets", default=",".join(TARGETS), help="comma-separated")
     parser.add_argument("--models", default=",".join(MODELS), help="comma-separated")
     parser.add_argument("--repetitions", type=int, help="the same for every data set")
     parser.add_argument(
         "--quick", action="store_true", help="one repetition of each; proves that it runs"
     )
     arguments = parser.parse_args()
-    for known, asked in ((PROBLEMS, "datasets"), (MODELS, "models")):
+    for known, asked in ((TARGETS, "datasets"), (MODELS, "models")):
         unknown = set(getattr(arguments, asked).split(",")) - set(known)
         if unknown:
             parser.error(f"unknown {asked} {sorted(unknown)}; known: {', '.join(known)}")
@@ -148,12 +152,12 @@ def main() -> None:
     arguments = _parse_arguments()
     results = {}
     for name in arguments.datasets.split(","):
-        problem = PROBLEMS[name]
-        repetitions = QUICK_REPETITIONS if arguments.quick else problem.repetitions
+        target = TARGETS[name]
+        repetitions = QUICK_REPETITIONS if arguments.quick else target.repetitions
         repetitions = arguments.repetitions or repetitions
-        scores = score_problem(problem, arguments.models.split(","), repetitions)
+        scores = score_target(target, arguments.models.split(","), repetitions)
         results[name] = scores
-        print(describe_problem(problem, scores), flush=True)
+        print(describe_target(target, scores), flush=True)
     print(describe_all(results))
 
 

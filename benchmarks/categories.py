@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._timing import format_table, record
-from benchmarks.problems import PROBLEMS, Problem
+from benchmarks.problems import TARGETS, Problem
 from boostr import BoostR, RecurrentEvents
 from boostr.simulate import Simulation, integrated_squared_error
 
@@ -93,7 +93,7 @@ def _join(
 def score_once(problem: Problem, kind: str, repetition: int) -> tuple[float, float, float]:
     """Return the errors without and with the column, and its share of the importance."""
     fleets = []
-    for simulation in problem.draw(repetition):
+    for simulation in problem.draw_pair(repetition):
         rng = np.random.default_rng([_LEVEL_SEED, repetition, len(simulation.y)])
         fleets.append(
             add_effect(simulation, rng, _LEVEL_SEED + repetition)
@@ -163,7 +163,7 @@ def main() -> None:
     for kind in arguments.kinds.split(","):
         for size in map(int, arguments.sizes.split(",")):
             for name in arguments.datasets.split(","):
-                problem = replace(PROBLEMS[name], n_train=size, n_test=N_TEST)
+                problem = replace(TARGETS[name].problem, n_train=size, n_test=N_TEST)
                 rows.append(score(problem, kind, repetitions))
                 print("  ".join(rows[-1]), flush=True)
     print(format_table(header, rows))

@@ -24,6 +24,7 @@ from boostr.simulate import Simulation
 __all__ = ["BOOSTR", "MODELS", "Model", "fit_boostr", "fit_tuned"]
 
 BOOSTR = "boostr"
+_WITHOUT_GROUPS = ("D",)  # every individual has a curve of its own
 
 
 class Model(Protocol):
@@ -56,7 +57,7 @@ def fit_tuned(baseline: type[Any], **settings: Any) -> Fit:
 
 
 def _fit_bound(problem: Problem, train: Simulation, _seed: int) -> Model:
-    bound = TrueRegions(train) if problem.has_groups else TrueForm(train)
+    bound = TrueForm(train) if problem.name in _WITHOUT_GROUPS else TrueRegions(train)
     return bound.fit(train.X, train.y)
 
 

@@ -17,7 +17,7 @@ N_WITH_INERT = 6
 N_SEEDS = 3
 N_TREES = 300
 
-_MUST_REACH, _AIM = 27.0, 15.0
+MUST_REACH, AIM = 27.0, 15.0
 _N_TRAIN, _N_TEST = 2_000, 1_000
 _N_QUICK = 200
 
@@ -65,9 +65,6 @@ _PROBLEMS = {
         partial(wells, n_sensors=n_sensors),
         _N_TRAIN,
         _N_TEST,
-        N_SEEDS,
-        _MUST_REACH,
-        _AIM,
     )
     for n_sensors in (N_ACTIVE, N_WITH_INERT)
 }

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from benchmarks.accuracy import Score, describe_problem, record_score, score_once
+from benchmarks.accuracy import Score, describe_target, record_score, score_once
 from benchmarks.measurements._finding import Finding
-from benchmarks.sensors._fleet import N_ACTIVE, RESULTS_FILE, Scale
+from benchmarks.problems import Target
+from benchmarks.sensors._fleet import AIM, MUST_REACH, N_ACTIVE, RESULTS_FILE, Scale
 from benchmarks.sensors._models import BASELINES, BOOSTR, SENSOR_MODELS
 
 
 def measure(scale: Scale) -> list[Finding]:
     if "andersen-gill" not in SENSOR_MODELS:
         print("andersen-gill is left out: lifelines is not installed\n")
-    problem = scale.problem()
+    target = Target(scale.problem(), scale.n_seeds, MUST_REACH, AIM)
     scores = {}
     for name in scale.models:
         runs = [_score(scale, name, seed) for seed in range(scale.n_seeds)]
         errors, seconds = zip(*runs, strict=True)
         scores[name] = Score(errors, sum(seconds))
-        record_score(RESULTS_FILE, problem, name, scores[name])
+        record_score(RESULTS_FILE, target, name, scores[name])
         print(f"{name}: {scores[name].describe()}", flush=True)
-    print(f"\n{describe_problem(problem, scores)}", flush=True)
+    print(f"\n{describe_target(target, scores)}", flush=True)
     if BOOSTR not in scores:
         return []
     score = scores[BOOSTR]
-    reached = "met" if score.mean <= problem.aim else "missed"
-    note = f"s.e. {score.standard_error:.2g}; aim {problem.aim:g} {reached}"
+    reached = "met" if score.mean <= target.aim else "missed"
+    note = f"s.e. {score.standard_error:.2g}; aim {target.aim:g} {reached}"
     return [
         Finding.at_most(
             "accuracy, mean integrated squared error",
             score.mean,
             "",
-            problem.must_reach,
+            target.must_reach,
             note=note,
-            details={"errors": score.errors, "aim": problem.aim},
+            details={"errors": score.errors, "aim": target.aim},
         )
     ]
 

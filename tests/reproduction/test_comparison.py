@@ -4,12 +4,13 @@ from tests.reproduction.scenes import TINY
 
 from boostr.baselines import HomogeneousPoisson, McfRegressor
 from boostr.reproduction import _comparison
-from boostr.reproduction._comparison import Problem, build_error_block, compare_models
+from boostr.reproduction._comparison import build_error_block, compare_models
 from boostr.reproduction._models import DEFAULT, PAPER, POINTWISE
 from boostr.reproduction._work import Work, rank, stack
+from boostr.reproduction.problems import Problem
 from boostr.simulate import dataset_a
 
-PROBLEM = Problem("A", dataset_a, 40, {"end": 100.0})
+PROBLEM = Problem("A", dataset_a, 40)
 NAMES = {"default": DEFAULT, "paper": PAPER, "pointwise": POINTWISE, "baseline": "MCF"}
 OTHERS = {"paper": [4.0, 5.0], "pointwise": [8.0, 9.0]}
 

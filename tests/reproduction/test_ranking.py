@@ -1,9 +1,10 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from tests.reproduction.scenes import TINY
 
 from boostr.metrics import paper_concordance
-from boostr.reproduction._comparison import Problem
 from boostr.reproduction._models import DEFAULT, FOREST
 from boostr.reproduction._ranking import (
     _judge_index,
@@ -11,9 +12,10 @@ from boostr.reproduction._ranking import (
     _score,
     find_best,
 )
+from boostr.reproduction.problems import Problem
 from boostr.simulate import dataset_a
 
-PROBLEM = Problem("A", dataset_a, 200, {"end": (171.0, 228.0)})
+PROBLEM = Problem("A", partial(dataset_a, end=(171.0, 228.0)), 200)
 
 
 def score(name, split=0):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from boostr.reproduction._models import (
     DEFAULT,
     PAPER,
     POINTWISE,
-    Kind,
     absent_baselines,
     make_models,
 )
@@ -29,45 +27,28 @@ from boostr.reproduction._page import (
     standard_error,
 )
 from boostr.reproduction._work import Result, Results, Scale, Work, rank
+from boostr.reproduction.problems import Problem
 from boostr.simulate import Simulation
 
-__all__ = ["Problem", "build_error_block", "compare_models", "fit_pair"]
+__all__ = ["build_error_block", "compare_models", "fit_pair"]
 
-_N_TEST = 1000
 _N_TIMES = 201  # of the trapezoid rule
-# Of training and test, far apart, so that no repetition is tested on what another one
-# was trained on.
-_FIRST_SEEDS = (10_000, 20_000)
 _FEWEST_BOXED = 5  # repetitions from which boxes say more than the table
 _OWN = (DEFAULT, PAPER, POINTWISE)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A data set that is simulated repeatedly."""
-
-    kind: Kind
-    simulate: Callable[..., Simulation]
-    n_train: int
-    options: Mapping[str, Any]  # of the simulator
-
-    def draw(self, n: int, seed: int) -> Simulation:
-        """Simulate individuals."""
-        return self.simulate(n=n, random_state=seed, **self.options)
-
-
 def fit_pair(problem: Problem, scale: Scale, train: Simulation) -> dict[str, Any]:
     """Fit the paper's settings and the default, whose trees and maps are drawn."""
-    models = make_models(problem.kind, scale)
+    models = make_models(problem.name, scale)
     return {name: models[name].fit(train.X, train.y) for name in (POINTWISE, DEFAULT)}
 
 
 def compare_models(work: Work, problem: Problem) -> Results:
     """Fit all models to the same draws and predict the same fresh individuals."""
     return work.run(
-        f"{problem.kind}: models against the truth",
+        f"{problem.name}: models against the truth",
         _score,
-        list(make_models(problem.kind, work.scale)),
+        list(make_models(problem.name, work.scale)),
         work.scale.n_repetitions,
         problem=problem,
     )
@@ -78,13 +59,10 @@ def _score(
     repetition: int,
     scale: Scale,
     problem: Problem,
-    n_test: int = _N_TEST,
     n_times: int = _N_TIMES,
-    seeds: tuple[int, int] = _FIRST_SEEDS,
 ) -> Result:
-    train = problem.draw(problem.n_train, seeds[0] + repetition)
-    test = problem.draw(n_test, seeds[1] + repetition)
-    model = make_models(problem.kind, scale, repetition)[case]
+    train, test = problem.draw_pair(repetition)
+    model = make_models(problem.name, scale, repetition)[case]
     times = np.linspace(0.0, test.horizon, n_times)
     predicted = model.fit(train.X, train.y).predict_cumulative(test.X, times)
     errors = integrated_squared_error(predicted, test.truth(times), times)
@@ -101,7 +79,7 @@ def build_error_block(
     ranking, own = rank(errors), errors[DEFAULT]
     power, pointwise = errors[PAPER].mean(), errors[POINTWISE].mean()
     baseline = next(name for name in ranking if name not in _OWN)
-    absent = absent_baselines(problem.kind, scale)
+    absent = absent_baselines(problem.name, scale)
     reasons = "; ".join(f"{name} ({reason})" for name, reason in absent.items())
     left_out = f"\n\nLeft out: {reasons}." if absent else ""
     better = [
@@ -109,7 +87,7 @@ def build_error_block(
         for name in ranking[: ranking.index(DEFAULT)]
     ]
     return Block(
-        title=f"{problem.kind}: distance from the truth",
+        title=f"{problem.name}: distance from the truth",
         paper=paper,
         paper_settings=(
             f"Error {digits(power)} with power functions in the leaves, "
@@ -137,8 +115,8 @@ def _tabulate(problem: Problem, errors: Mapping[str, FloatArray]) -> ResultTable
     n = len(reference)
     return ResultTable(
         "Integrated squared error of the predicted against the true cumulative intensity, "
-        f"mean over {_N_TEST} fresh individuals; {problem.n_train} individuals to learn "
-        f"from, {n} repetitions.",
+        f"mean over {problem.n_test} fresh individuals; {problem.n_train} individuals "
+        f"to learn from, {n} repetitions.",
         ("Model", "Mean", "Standard error", "Relative to default", "Beats default"),
         [
             (
@@ -160,7 +138,7 @@ def _draw_boxes(problem: Problem, errors: Mapping[str, FloatArray]) -> Picture:
     axes.set_xscale("log")
     return draw(
         axes.figure,
-        f"Integrated squared errors on data set {problem.kind}, one per repetition, from "
+        f"Integrated squared errors on data set {problem.name}, one per repetition, from "
         "the lowest mean to the highest; the scale is logarithmic.",
         "Box plots of the integrated squared errors of all models",
     )

@@ -10,7 +10,6 @@ import numpy as np
 from boostr._typing import FloatArray
 from boostr.plotting import plot_feature_map
 from boostr.reproduction._comparison import (
-    Problem,
     build_error_block,
     compare_models,
     fit_pair,
@@ -18,6 +17,7 @@ from boostr.reproduction._comparison import (
 from boostr.reproduction._models import DEFAULT, PAPER_SETTINGS, POINTWISE
 from boostr.reproduction._page import Block, Chapter, Picture, draw
 from boostr.reproduction._work import Work, stack
+from boostr.reproduction.problems import Problem
 from boostr.simulate import Simulation, dataset_c, dataset_d
 
 __all__ = ["IntensityMap", "build_c", "build_d"]
@@ -70,7 +70,7 @@ def build_c(work: Work) -> Chapter:
     """Return the chapter of falling rates in rings."""
     return _build(
         work,
-        Problem("C", dataset_c, work.scale.n_maps, {"end": 50.0}),
+        Problem("C", dataset_c, work.scale.n_maps),
         "Data set C: rings, and rates that fall with time",
         "The intensity is 1.5, 1 or 0.5 times one over the root of time, depending on the "
         "distance from the middle of two features, with jumps at distances of 0.2 and 0.4.",
@@ -82,7 +82,7 @@ def build_d(work: Work) -> Chapter:
     """Return the chapter of rising rates that vary smoothly."""
     return _build(
         work,
-        Problem("D", dataset_d, work.scale.n_maps, {"end": 100.0}),
+        Problem("D", dataset_d, work.scale.n_maps),
         "Data set D: a smooth valley, and rates that rise with time",
         "The intensity is 0.01 times the root of time, times the exponential of a "
         "quadratic function of two features, the second of which counts four times as much "
@@ -100,7 +100,7 @@ def _build(
         "baseline for this data set."
     )
     return Chapter(
-        problem.kind,
+        problem.name,
         title,
         f"{introduction} {problem.n_train} individuals.",
         [
@@ -111,16 +111,16 @@ def _build(
 
 
 def _build_map(work: Work, problem: Problem, claim: str) -> Block:
-    time = problem.options["end"]
     train = problem.draw(problem.n_train, _SEED)
+    time = train.horizon
     maps = {
         name: IntensityMap(train, model, time, per_time=False)
         for name, model in fit_pair(problem, work.scale, train).items()
     }
-    settings = PAPER_SETTINGS[problem.kind]
+    settings = PAPER_SETTINGS[problem.name]
     ratio = maps[DEFAULT].error / maps[POINTWISE].error
     return Block(
-        title=f"{problem.kind}: cumulative intensity at time {time:g}",
+        title=f"{problem.name}: cumulative intensity at time {time:g}",
         paper=(
             f"With K = {settings['n_estimators']}, gamma1 = {settings['gamma1']:g} and "
             f"gamma2 = {settings['gamma2']:g}, {claim}. D.max is not stated; it is 4 here."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 from boostr.baselines import (
     AndersenGill,
@@ -28,7 +28,6 @@ __all__ = [
     "PAPER_SETTINGS",
     "POINTWISE",
     "RATE",
-    "Kind",
     "absent_baselines",
     "find_library",
     "make_models",
@@ -74,15 +73,13 @@ def make_time_model(learning_rate: float, n_times: int, random_state: int) -> An
     )
 
 
-Kind = Literal["A", "B", "C", "D", "kelly", "wells"]
-
 DEFAULT = "BoostR, default"
 PAPER = "BoostR, paper's settings"
 POINTWISE = "BoostR, paper's settings, pointwise leaves"
 FOREST = "RF-R"
 # K, gamma1, gamma2 and D.max. The paper states D.max for A and for the wells only, and for
 # the Kelly data it states four pairs of gammas, of which this is the first, and no K.
-PAPER_SETTINGS: dict[Kind, dict[str, float]] = {
+PAPER_SETTINGS: dict[str, dict[str, float]] = {
     "A": {"n_estimators": 50, "gamma1": 300.0, "gamma2": 100.0, "max_leaf_nodes": 4},
     "B": {"n_estimators": 50, "gamma1": 300.0, "gamma2": 100.0, "max_leaf_nodes": 4},
     "C": {"n_estimators": 500, "gamma1": 10.0, "gamma2": 5.0, "max_leaf_nodes": 4},
@@ -98,10 +95,10 @@ _OPTIONAL = {
     "Andersen-Gill": (AndersenGill, "lifelines"),
 }
 _SLOW = frozenset({"Andersen-Gill"})  # on more than some hundred individuals
-_LARGE: frozenset[Kind] = frozenset({"C", "D", "kelly", "wells"})
+_LARGE: frozenset[str] = frozenset({"C", "D", "kelly", "wells"})
 
 
-def make_models(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, Any]:
+def make_models(kind: str, scale: Scale, random_state: int = 0) -> dict[str, Any]:
     """Return all models for a data set, unfitted, with the interface of `BoostR`.
 
     Only `BoostR` uses sensors. Baselines that are not installed, or too slow for a quick
@@ -133,7 +130,7 @@ def make_models(kind: Kind, scale: Scale, random_state: int = 0) -> dict[str, An
     return models
 
 
-def absent_baselines(kind: Kind, scale: Scale) -> dict[str, str]:
+def absent_baselines(kind: str, scale: Scale) -> dict[str, str]:
     """Return the baselines left out of a data set's comparison, with the reasons."""
     reasons = {
         name: f"needs {package}, which is not installed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from boostr.plotting import (
     plot_partition,
 )
 from boostr.reproduction._comparison import (
-    Problem,
     build_error_block,
     compare_models,
     fit_pair,
@@ -47,6 +47,7 @@ from boostr.reproduction._ranking import (
     try_settings,
 )
 from boostr.reproduction._work import Result, Results, Scale, Work, stack
+from boostr.reproduction.problems import Problem
 from boostr.simulate import Simulation, dataset_a, dataset_b
 
 __all__ = ["build_a", "build_b"]
@@ -54,8 +55,8 @@ __all__ = ["build_a", "build_b"]
 _SEED = 0
 _N = 200  # as in the paper
 _ENDS = (171.0, 228.0)  # of follow-up in the authors' own copy of A
-A = Problem("A", dataset_a, _N, {"end": _ENDS})
-B = Problem("B", dataset_b, _N, {"end": _ENDS})
+A = Problem("A", partial(dataset_a, end=_ENDS), _N)
+B = Problem("B", partial(dataset_b, end=_ENDS), _N)
 _INFORMATIVE = 2  # features that matter, the first ones
 _NO_DISTANCE = (
     "No distance from the truth is reported, although it is known: the paper compares the "

@@ -16,7 +16,6 @@ from boostr.metrics import (
     recurrent_concordance,
 )
 from boostr.plotting import plot_comparison, plot_design, plot_setting_boxes
-from boostr.reproduction._comparison import Problem
 from boostr.reproduction._models import (
     DEFAULT,
     FOREST,
@@ -32,6 +31,7 @@ from boostr.reproduction._page import (
     say_mean,
 )
 from boostr.reproduction._work import Result, Scale, Work, rank, stack
+from boostr.reproduction.problems import Problem
 from boostr.tuning import max_pro_criterion, max_pro_design
 
 __all__ = ["build_design", "build_ranking", "find_best", "try_settings"]
