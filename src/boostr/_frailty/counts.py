@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from scipy.optimize.elementwise import find_root
 
 from boostr._kernels.counts import grow_intervals, score_counts
 from boostr._typing import BoolArray, FloatArray, PositionArray
@@ -113,7 +114,8 @@ def conformal_level(scores: FloatArray, level: float) -> float | None:
 ReadCurves = Callable[[PositionArray, FloatArray], FloatArray]
 
 _MAX_ROUNDS = 200
-_TOLERANCE = 1e-9  # of the time from start to stop, or of the rise up to the target
+# Of the time from start to stop, or of what is missing at its ends.
+_TOLERANCES = {"xatol": 1e-9, "xrtol": 0.0, "fatol": 0.0, "frtol": 1e-9}
 
 
 def needed_exposure(
@@ -141,41 +143,28 @@ def find_times(
 ) -> FloatArray:
     """Return when curves reach their targets; infinity where they do not by the stop.
 
-    ``read(rows, times)`` gives the values of non-decreasing curves. All brackets shrink
-    together: by a secant with halved weights (the Illinois rule), and by halving them
-    where that is slow.
+    ``read(rows, times)`` gives the values of non-decreasing curves.
     """
     result = np.full(len(rows), np.inf)
-    low, high = start.astype(np.float64), stop.astype(np.float64)
-    below = read(rows, low) - targets
-    above = read(rows, high) - targets
-    active = np.flatnonzero(np.isfinite(targets) & (above >= 0.0))
-    at_once = active[below[active] >= 0.0]
-    result[at_once] = low[at_once]
-    active = active[below[active] < 0.0]
-    close = _TOLERANCE * np.abs(below)
-    rose = np.zeros(len(rows), dtype=np.bool_)  # whether the lower edge moved last
-    width = high - low
-    for index in range(_MAX_ROUNDS):
-        if not active.size:
-            break
-        share = below[active] / (below[active] - above[active])
-        if index % 3 == 2:  # a flat piece makes a secant crawl
-            is_slow = (high - low)[active] > 0.5 * width[active]
-            share[is_slow] = 0.5
-            width[active] = (high - low)[active]
-        middle = low[active] + share * (high[active] - low[active])
-        error = read(rows[active], middle) - targets[active]
-        rises = error < 0.0
-        up, down = active[rises], active[~rises]
-        above[up] *= np.where(rose[up], 0.5, 1.0)
-        below[down] *= np.where(rose[down], 1.0, 0.5)
-        low[up], below[up] = middle[rises], error[rises]
-        high[down], above[down] = middle[~rises], error[~rises]
-        rose[active] = rises
-        is_done = high[active] - low[active] <= _TOLERANCE * (stop - start)[active]
-        is_done |= np.abs(error) <= close[active]
-        result[active[is_done]] = middle[is_done]
-        active = active[~is_done]
-    result[active] = high[active]
+    is_reached = np.isfinite(targets) & (read(rows, stop) >= targets)
+    is_past = read(rows, start) >= targets
+    at_once = is_reached & is_past
+    result[at_once] = start[at_once]
+    sought = np.flatnonzero(is_reached & ~is_past)
+    if not sought.size:
+        return result
+
+    def exceed(share: FloatArray, place: PositionArray) -> FloatArray:
+        place = place.astype(np.int64)
+        times = start[place] + share * (stop - start)[place]
+        return read(rows[place], times) - targets[place]
+
+    found = find_root(
+        exceed,
+        (np.zeros(sought.size), np.ones(sought.size)),
+        args=(sought,),
+        tolerances=_TOLERANCES,
+        maxiter=_MAX_ROUNDS,
+    )
+    result[sought] = start[sought] + found.x * (stop - start)[sought]
     return result
