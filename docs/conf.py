@@ -1,7 +1,6 @@
 """Settings of the documentation site; `make docs` builds it, without a network."""
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -10,15 +9,13 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import boostr
 
-PATTERN = re.compile(r"^[\w/-]+\*$")  # a line of a toctree, such as `gallery/guides/plot_*`
-
 project = "boostr"
 author = "The boostr developers"
 copyright = "the boostr developers"
 version = release = boostr.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
@@ -27,6 +24,7 @@ extensions = [
     # Our own, in docs/_ext.
     "mathml",
     "name_links",
+    "notebooks",
 ]
 # Tables of execution times load scripts from the network.
 exclude_patterns = [
@@ -36,6 +34,8 @@ exclude_patterns = [
     "sg_execution_times.rst",
     "**/sg_execution_times.rst",
     "**/GALLERY_HEADER.rst",
+    "gallery/**/*.ipynb",  # for download only
+    "gallery/*.ipynb",
 ]
 templates_path = ["_templates"]
 default_role = "code"
@@ -55,14 +55,21 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_show_inherited_class_members = False
 
-# `BOOSTR_GALLERY=0` shows the examples without running them.
+# `BOOSTR_GALLERY=0` shows guides and examples without running them.
+IS_RUN = os.environ.get("BOOSTR_GALLERY", "1") != "0"
+# Guides are notebooks in Markdown, which are run and can be downloaded.
+nb_execution_mode = "cache" if IS_RUN else "off"
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("boostr",),
     "reference_url": {"boostr": None},
-    "plot_gallery": os.environ.get("BOOSTR_GALLERY", "1") != "0",
+    "plot_gallery": IS_RUN,
+    "parallel": 2,
     "filename_pattern": r"plot_(?!cluster|out_of_core)",
     "copyfile_regex": r".*\.rst",
     "download_all_examples": False,
@@ -88,23 +95,10 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": ["page-toc", "notebook"],
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {name: [] for name in ("index", "glossary", "contributing", "changelog")}
-
-
-def drop_empty_patterns(app, name, source):
-    """Drop patterns of toctrees that match no page: some sections may have no pages yet."""
-    lines = source[0].split("\n")
-    source[0] = "\n".join(
-        line for line in lines if not PATTERN.match(line) or any(HERE.glob(line + ".*"))
-    )
-
-
-def setup(app):
-    """Connect to Sphinx."""
-    app.connect("source-read", drop_empty_patterns)

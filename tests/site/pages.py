@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SITE = Path(__file__).parents[2] / "docs" / "_build"
+SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 
 
 def require_site():
