@@ -117,7 +117,7 @@ coverage: $(VENV)/.developer $(VENV)/.kernels  ## the lines that tests reach, wh
 
 # Warnings are errors, and references that lead nowhere are warnings. No network.
 docs: $(VENV)/.docs $(VENV)/.kernels  ## the documentation site, in docs/_build/html
-	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -b html docs docs/_build/html
 
 bench: $(VENV)/.bench $(VENV)/.kernels  ## accuracy and speed beside other libraries
 	$(BIN)/python -m benchmarks.accuracy

@@ -34,17 +34,14 @@ exclude_patterns = [
     "sg_execution_times.rst",
     "**/sg_execution_times.rst",
     "**/GALLERY_HEADER.rst",
-    "gallery/**/*.ipynb",  # for download only
-    "gallery/*.ipynb",
+    "gallery/*.ipynb",  # for download only
 ]
 templates_path = ["_templates"]
 default_role = "code"
 nitpicky = True
-# Guides and concepts of the gallery also stand in sections of their own.
-suppress_warnings = ["toc.multiple_toc_parents"]
 
 # Pages in Markdown; headings can be linked to as in other Markdown viewers.
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 # The reference is written in docstrings, whose types are more legible than annotations.
@@ -57,11 +54,14 @@ numpydoc_show_inherited_class_members = False
 
 # `BOOSTR_GALLERY=0` shows guides and examples without running them.
 IS_RUN = os.environ.get("BOOSTR_GALLERY", "1") != "0"
-# Guides are notebooks in Markdown, which are run and can be downloaded.
+# Guides and concepts are notebooks in Markdown, which are run; code of concepts is folded.
 nb_execution_mode = "cache" if IS_RUN else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+os.environ.pop("MPLBACKEND", None)  # notebooks show their pictures by another
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -74,6 +74,8 @@ sphinx_gallery_conf = {
     "copyfile_regex": r".*\.rst",
     "download_all_examples": False,
     "show_memory": False,
+    "within_subsection_order": "reading_order.ReadingOrder",
+    "ignore_repr_types": r"matplotlib|list|tuple",
     "min_reported_time": 1e9,
     "remove_config_comments": True,
     "reset_modules": ("matplotlib",),
@@ -101,4 +103,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {name: [] for name in ("index", "glossary", "contributing", "changelog")}
+WIDE = ("index", "glossary", "contributing", "changelog", "guides/*")
+html_sidebars = {name: [] for name in WIDE}

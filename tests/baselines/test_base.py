@@ -74,6 +74,7 @@ TAKES_SENSORS = (
     LightGBMPoisson,
     HistGradientBoostingPoisson,
     *COUNTS_SO_FAR,
+    AndersenGill,
 )
 # A weight of two and a row given twice are the same; the others count rows somewhere.
 WEIGHED = [McfRegressor(), HomogeneousPoisson(), PowerLawProcess()]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from boostr import plotting
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.rglob("plot_*.py"))
-SECTIONS = [EXAMPLES, EXAMPLES / "concepts"]
-GUIDES = sorted((EXAMPLES.parent / "docs" / "guides").glob("*.md"))
+DOCS = EXAMPLES.parent / "docs"
+ORDER = runpy.run_path(str(DOCS / "_ext" / "reading_order.py"))["ORDER"]
+NOTEBOOKS = sorted([*DOCS.glob("guides/*.md"), *DOCS.glob("concepts/*.md")])
 
 
 def name_script(script):
@@ -31,17 +33,21 @@ def test_every_public_plot_is_in_the_gallery():
     assert set(plotting.__all__) - shown == set()
 
 
-def test_there_are_examples_guides_and_concepts():
-    counts = [len(list(section.glob("plot_*.py"))) for section in SECTIONS]
-    assert all(count >= least for count, least in zip(counts, (20, 7), strict=True))
-    assert len(GUIDES) >= 4
+def test_every_example_has_its_place_in_the_gallery():
+    assert {script.name for script in SCRIPTS} == {f"plot_{name}.py" for name in ORDER}
+    assert len(SCRIPTS) == len(ORDER)
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
-def test_every_section_has_a_header_with_a_title(section):
-    title, line = (section / "GALLERY_HEADER.rst").read_text().splitlines()[:2]
-    assert re.fullmatch(r"[-=]+", line)
-    assert len(line) == len(title)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_guides_and_concepts_are_notebooks(notebook):
+    text = notebook.read_text()
+    assert text.startswith("---\njupytext:")
+    cells = re.findall(
+        r"```\{code-cell\} ipython3\n(?::tags:.*\n)?(.*?)```", text, re.DOTALL
+    )
+    assert cells
+    for cell in cells:
+        ast.parse(cell)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_script)
