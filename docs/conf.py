@@ -61,6 +61,7 @@ nb_execution_raise_on_error = True
 nb_merge_streams = True
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
+os.environ["TQDM_DISABLE"] = "1"  # bars belong on a screen
 os.environ.pop("MPLBACKEND", None)  # notebooks show their pictures by another
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -70,7 +71,7 @@ sphinx_gallery_conf = {
     "reference_url": {"boostr": None},
     "plot_gallery": IS_RUN,
     "parallel": 2,
-    "filename_pattern": r"plot_(?!cluster|out_of_core)",
+    "filename_pattern": "plot_",
     "copyfile_regex": r".*\.rst",
     "download_all_examples": False,
     "show_memory": False,
@@ -103,5 +104,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-WIDE = ("index", "glossary", "contributing", "changelog", "guides/*")
+WIDE = ("index", "glossary", "contributing", "changelog", "guides/*", "concepts/*")
 html_sidebars = {name: [] for name in WIDE}

@@ -4,8 +4,8 @@ A fleet on a cluster
 
 The tables of a fleet lie in Parquet files that no machine could hold. Workers read them,
 keep the statistics of their own individuals and send sums; the model that comes back is an
-ordinary one. Here the cluster is two processes on this machine; on another one only the
-address changes.
+ordinary one. Here the cluster is two workers in this process; elsewhere only the address of
+the scheduler changes.
 """
 
 # %%
@@ -58,57 +58,50 @@ def write_tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return static, events
 
 
-def main() -> None:
-    """Fit and forecast on a cluster, and compare with one machine."""
-    folder = Path(tempfile.mkdtemp())
-    static, events = write_tables(folder)
-    roles = {"id": "pump", "time": "day", "event": "failed"}
+folder = Path(tempfile.mkdtemp())
+static, events = write_tables(folder)
+roles = {"id": "pump", "time": "day", "event": "failed"}
 
-    # %%
-    # Fit and forecast
-    # ----------------
-    # Paths are enough: workers read the files themselves. Forecasts are lazy: Dask makes
-    # them where the files are read, and only the five that matter most come here.
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster),
-    ):
-        estimator = DaskBoostR(local_below=0, **SETTINGS)
-        estimator.fit(str(folder / "static"), str(folder / "events"), **roles)
-        forecasts = estimator.forecast(
-            str(folder / "static"), str(folder / "events"), horizon=30.0
-        )
-        riskiest = forecasts.nlargest(5, "expected").compute()
-        predicted = estimator.predict(str(folder / "static")).compute()
-    print("Pumps to look after in the next 30 days:")
-    print(riskiest[["expected", "lower", "upper", "frailty"]].round(2))
+# %%
+# Fit and forecast
+# ----------------
+# Paths are enough: workers read the files themselves. Forecasts are lazy: Dask makes
+# them where the files are read, and only the five that matter most come here.
+with (
+    LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
+    Client(cluster),
+):
+    estimator = DaskBoostR(local_below=0, **SETTINGS)
+    estimator.fit(str(folder / "static"), str(folder / "events"), **roles)
+    forecasts = estimator.forecast(
+        str(folder / "static"), str(folder / "events"), horizon=30.0
+    )
+    riskiest = forecasts.nlargest(5, "expected").compute()
+    predicted = estimator.predict(str(folder / "static")).compute()
+print("Pumps to look after in the next 30 days:")
+print(riskiest[["expected", "lower", "upper", "frailty"]].round(2))
 
-    # %%
-    # The same model
-    # --------------
-    y = RecurrentEvents.from_long(events, **roles)
-    local = BoostR(**SETTINGS).fit(static.drop(columns="pump"), y)
-    own = local.predict(static.drop(columns="pump"))
-    distance = np.max(np.abs(predicted.to_numpy() - own))
-    print(f"\nLargest difference from the model of one machine: {distance:.1e}")
+# %%
+# The same model
+# --------------
+y = RecurrentEvents.from_long(events, **roles)
+local = BoostR(**SETTINGS).fit(static.drop(columns="pump"), y)
+own = local.predict(static.drop(columns="pump"))
+distance = np.max(np.abs(predicted.to_numpy() - own))
+print(f"\nLargest difference from the model of one machine: {distance:.1e}")
 
-    figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
-    for make, colour in (("A", "C0"), ("B", "C1")):
-        rows = (static["make"] == make).to_numpy()
-        axes.scatter(
-            static["pressure"][rows], predicted[rows], s=6, color=colour, label=make
-        )
-        truth = 0.01 * DAYS * (1.0 if make == "A" else 2.0)
-        line = np.array([0.0, static["pressure"].max()])
-        axes.plot(line, truth * line, color=colour, linewidth=1)
-    axes.set(xlabel="Pressure (bar)", ylabel=f"Failures expected in {DAYS:.0f} days")
-    axes.set(title="Predictions (dots) and truth (lines)", xlim=(0, None), ylim=(0, None))
-    axes.legend(title="Make", frameon=False)
-    output = Path("demo-output")
-    output.mkdir(exist_ok=True)
-    figure.savefig(output / "cluster.png", dpi=150)
-    print(f"\nPicture: {output / 'cluster.png'}")
-
-
-if __name__ == "__main__":
-    main()
+figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
+for make, colour in (("A", "C0"), ("B", "C1")):
+    rows = (static["make"] == make).to_numpy()
+    axes.scatter(static["pressure"][rows], predicted[rows], s=6, color=colour, label=make)
+    truth = 0.01 * DAYS * (1.0 if make == "A" else 2.0)
+    line = np.array([0.0, static["pressure"].max()])
+    axes.plot(line, truth * line, color=colour, linewidth=1)
+axes.set(xlabel="Pressure (bar)", ylabel=f"Failures expected in {DAYS:.0f} days")
+axes.set(title="Predictions (dots) and truth (lines)", xlim=(0, None), ylim=(0, None))
+axes.legend(title="Make", frameon=False)
+output = Path("demo-output")
+output.mkdir(exist_ok=True)
+figure.savefig(output / "cluster.png", dpi=150)
+print(f"\nPicture: {output / 'cluster.png'}")
+plt.show()
