@@ -1,20 +1,26 @@
-"""Notebooks of the guides, as the build has run them, beside their pages."""
+"""Notebooks of the guides, with the results of the build, beside their pages."""
 
-import shutil
 from pathlib import Path
 
+import nbformat
+from jupyter_cache import get_cache
 
-def _copy(app, error):
+
+def _write(app, error):
     if error is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
     for page in app.env.metadata:
         if page.startswith("guides/"):
-            run = site.parent / "jupyter_execute" / f"{page}.ipynb"
-            shutil.copy(run, site / f"{page}.ipynb")
+            source = site.parent / "jupyter_execute" / f"{page}.ipynb"
+            notebook = nbformat.read(source, as_version=4)
+            if app.config.nb_execution_mode == "cache":
+                cache = get_cache(site.parent / ".jupyter_cache")
+                _, notebook = cache.merge_match_into_notebook(notebook)
+            nbformat.write(notebook, site / f"{page}.ipynb")
 
 
 def setup(app):
     """Connect to Sphinx."""
-    app.connect("build-finished", _copy)
+    app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
