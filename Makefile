@@ -39,8 +39,9 @@ $(VENV)/.kernels: $(wildcard src/boostr/_kernels/*.py) | $(VENV)/.user
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
-demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machines, save a picture
+demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machines, save pictures
 	$(BIN)/python examples/plot_fleet.py
+	$(BIN)/python docs/forecast_picture.py demo-output
 
 test: $(VENV)/.developer $(VENV)/.docs $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports pages long

@@ -1,9 +1,11 @@
 """Draw the pictures of the start page: one pump's forecast, what came, and the reasons.
 
-The pumps are simulated. ``python docs/forecast_picture.py`` writes ``forecast-*.svg`` and
-``reasons-*.svg`` in ``docs/_static``, each for the light and the dark theme.
+The pumps are simulated. ``python docs/forecast_picture.py FOLDER`` writes
+``forecast-*.svg`` and ``reasons-*.svg``, each for the light and the dark theme. Those of
+README and start page are in ``docs/_static``; ``make demo`` draws them again.
 """
 
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -12,7 +14,6 @@ import pandas as pd
 
 from boostr import BoostR, RecurrentEvents
 
-FOLDER = Path(__file__).parent / "_static"
 N_PUMPS, HORIZON = 400, 60.0
 RANK = 17  # the pump that is shown, from the highest risk
 THEMES = {
@@ -107,14 +108,14 @@ def make_style(ink):
     }
 
 
-def save(figure, title, name):
+def save(figure, title, path):
     """Give the figure its title, and write it without a background."""
     figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
-    figure.savefig(FOLDER / name, transparent=True, metadata={"Date": None})
+    figure.savefig(path, transparent=True, metadata={"Date": None})
     plt.close(figure)
 
 
-def main():
+def main(folder):
     """Fit, choose a pump at risk, and draw it for both themes."""
     X, failures, now = simulate_pumps()
     known = [times[times <= end] for times, end in zip(failures, now, strict=True)]
@@ -134,11 +135,13 @@ def main():
         with plt.rc_context(make_style(colours["ink"])):
             figure, ax = plt.subplots(figsize=(6.6, 3.3), layout="constrained")
             draw_history(ax, band, days, failures[place], now[place], colours)
-            save(figure, said, f"forecast-{theme}.svg")
+            save(figure, said, folder / f"forecast-{theme}.svg")
             figure, ax = plt.subplots(figsize=(4.4, 3.3), layout="constrained")
             draw_reasons(ax, *list_reasons(reasons, place), colours)
-            save(figure, why, f"reasons-{theme}.svg")
+            save(figure, why, folder / f"reasons-{theme}.svg")
+
+    print(f"Pictures of a forecast and its reasons: {folder / 'forecast-light.svg'}")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))
