@@ -27,7 +27,7 @@ from boostr.plotting import plot_comparison
 MODELS = {
     "average machine": McfRegressor(),
     "Poisson regression": HomogeneousPoisson(),
-    "random forest": RandomForestRecurrence(n_estimators=50, random_state=0),
+    "random forest": RandomForestRecurrence(n_estimators=20, random_state=0),
     "boosted Poisson": HistGradientBoostingPoisson(random_state=0),
     "boostr": BoostR(random_state=0),
 }
