@@ -29,7 +29,7 @@ MODELS = {
     "Poisson regression": HomogeneousPoisson(),
     "random forest": RandomForestRecurrence(n_estimators=20, random_state=0),
     "boosted Poisson": HistGradientBoostingPoisson(random_state=0),
-    "boostr": BoostR(random_state=0),
+    "boostr": BoostR(n_estimators=200, random_state=0),
 }
 TIMES = np.linspace(0.0, 100.0, 51)
 

@@ -58,8 +58,8 @@ axes[1].set(title="Costs", ylabel="Cost per machine (100 euros)")
 # ----------------------
 # The first is told only when machines failed, the second what it cost. If half of the
 # machines can be overhauled, the second list saves more.
-by_number = BoostR(random_state=0).fit(X, counts)
-by_cost = BoostR(random_state=0).fit(X, y)
+by_number = BoostR(n_estimators=200, random_state=0).fit(X, counts)
+by_cost = BoostR(n_estimators=200, random_state=0).fit(X, y)
 number = by_number.forecast(X, counts, AHEAD).set_index("id")["expected"].sort_index()
 cost = by_cost.forecast(X, y, AHEAD).set_index("id")["expected"].sort_index()
 truth = AHEAD * (seals + 20.0 * motors)

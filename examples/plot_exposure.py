@@ -37,8 +37,8 @@ y = RecurrentEvents.from_lists(breaks, end=YEARS)
 # Two ways to give the length
 # ---------------------------
 # As an exposure, which goes with the histories, or as one more feature.
-model = BoostR(random_state=0).fit(X, y, exposure=km)
-as_feature = BoostR(random_state=0).fit(X.assign(km=km), y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y, exposure=km)
+as_feature = BoostR(n_estimators=200, random_state=0).fit(X.assign(km=km), y)
 
 new, new_km, new_rate = make_pipes(1000)
 predictions = {

@@ -22,7 +22,7 @@ NAMES = ["load", "salinity", "depth", "age"]
 train, test = (simulate.dataset_b(n=n, random_state=n) for n in (600, 601))
 X = pd.DataFrame(train.X[:, :4], columns=NAMES)
 fresh = pd.DataFrame(test.X[:, :4], columns=NAMES)
-model = BoostR(random_state=0).fit(X, train.y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, train.y)
 plot_feature_map(
     fresh["load"],
     fresh["salinity"],
