@@ -11,7 +11,7 @@ PLAIN := tests/kernels tests/engine/tree tests/metrics \
 FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test quick lowest fuzz coverage lint types imports compiled pages long unit cluster nojit bench clean
+.PHONY: help demo docs test quick lowest fuzz coverage lint types imports compiled unit cluster nojit bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | column -t -s ':'
@@ -43,8 +43,8 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python examples/plot_fleet.py
 	$(BIN)/python docs/forecast_picture.py demo-output
 
-test: $(VENV)/.developer $(VENV)/.docs $(VENV)/.kernels  ## everything that is checked
-	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports pages long
+test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
+	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports $(VENV)/.docs
 	$(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) cluster
@@ -69,7 +69,7 @@ fuzz: $(VENV)/.developer $(VENV)/.kernels  ## ten thousand damaged files, and ot
 		tests/estimators/test_boostr_properties.py
 
 # Two processes fill two cores: threads of other libraries would only wait for each other.
-quick lowest pages long unit nojit docs: export OMP_NUM_THREADS = 1
+quick lowest unit nojit docs: export OMP_NUM_THREADS = 1
 
 lint: $(VENV)/.developer  ## style and spelling
 	$(BIN)/ruff check
@@ -82,24 +82,11 @@ types: $(VENV)/.developer  ## types, strictly
 imports: $(VENV)/.developer  ## who may import whom
 	$(BIN)/lint-imports
 
-# Both processes of the tests would compile the same, and take longer while lines are counted.
 compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
-	$(BIN)/python examples/plot_fleet.py >/dev/null
-	$(BIN)/python examples/plot_out_of_core.py >/dev/null
+	$(BIN)/python -m tests.compile_kernels
 
-# Long, and other tests go through their lines, too; they compile most of the other kernels.
-PAGES := tests/contracts/test_readme.py
-LONG := tests/estimators/test_boostr_properties.py tests/estimators/test_scikit_learn_checks.py
-
-pages: $(VENV)/.developer $(VENV)/.kernels  ## the examples in README and guide
-	$(BIN)/python -m pytest -q $(PAGES)
-
-long: $(VENV)/.developer $(VENV)/.kernels  ## long tests, without counting lines
-	$(BIN)/python -m pytest -q $(LONG)
-
-unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings
-	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal \
-		--ignore=tests/dask $(patsubst %,--ignore=%,$(PAGES) $(LONG)) $(COUNT)
+unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and pages
+	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/dask $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
 	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q -n 2 tests/dask $(COUNT)
@@ -110,9 +97,14 @@ nojit: $(VENV)/.developer  ## kernels again as plain Python, which checks indice
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
 # the lines of everything else, the last those of the kernels and of what is close to them.
+# Left out is what takes long and goes through no line of its own.
+COV := --cov --cov-report= --cov-fail-under=0
+LONG := tests/contracts/test_readme.py tests/estimators/test_boostr_properties.py \
+	tests/estimators/test_scikit_learn_checks.py
 coverage: $(VENV)/.developer $(VENV)/.kernels  ## the lines that tests reach, which takes twice as long
 	$(BIN)/coverage erase
-	$(MAKE) unit cluster nojit COUNT="--cov --cov-report= --cov-fail-under=0"
+	$(MAKE) unit COUNT="$(patsubst %,--ignore=%,$(LONG)) $(COV)"
+	$(MAKE) cluster nojit COUNT="$(COV)"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 

@@ -1,3 +1,4 @@
+import contextlib
 import ctypes
 import os
 import runpy
@@ -18,7 +19,7 @@ from boostr.cli import main
 from boostr.exceptions import BoostrError
 from boostr.reproduction import _reproduce
 
-pytest.importorskip("typer")
+typer = pytest.importorskip("typer")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
@@ -104,6 +105,22 @@ def test_an_interrupt_that_python_cannot_raise_is_one_all_the_same(
     monkeypatch.setitem(_reproduce._CHAPTERS, "A", interrupt)
     result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
     assert result.exit_code == 130
+
+
+@pytest.mark.usefixtures("_usual_interrupts")
+@pytest.mark.parametrize("error", [RuntimeError("no kernel"), typer.Abort()])
+def test_an_interrupt_that_a_library_has_swallowed_is_one(
+    run, monkeypatch, tmp_path, error
+):
+    def interrupt(work):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise error
+
+    monkeypatch.setitem(_reproduce._CHAPTERS, "A", interrupt)
+    result = run("reproduce", "A", "--out", tmp_path, "--no-progress")
+    assert result.exit_code == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.slow

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -39,25 +40,24 @@ class _Commands(TyperGroup):
     """A group of commands that shows errors as messages and warnings as lines."""
 
     def invoke(self, ctx: Any) -> Any:
-        with _messages(), _kept_interrupts(), warnings.catch_warnings():
+        with _noted_interrupts() as seen, _messages(seen), warnings.catch_warnings():
             warnings.showwarning = _warner()
             return super().invoke(ctx)
 
 
 @contextmanager
-def _messages() -> Iterator[None]:
+def _messages(interrupts: Sequence[int]) -> Iterator[None]:
     """Exit with status 2 for bad input, 1 for a bug in boostr, 130 if interrupted."""
     try:
         yield
     except BrokenPipeError:  # the reader of the output has closed it
         raise
-    except (typer.Exit, typer.Abort):
-        raise
     except BaseException as error:
-        if _is_interrupt(error):
+        if interrupts or _is_interrupt(error):
             echo("Stopped.")
             raise typer.Exit(code=INTERRUPTED) from error
-        told = _tell(error)
+        is_told = isinstance(error, (typer.Exit, typer.Abort))
+        told = None if is_told else _tell(error)
         if told is None or _TRACEBACK in os.environ:
             raise
         echo(told[0])
@@ -69,26 +69,38 @@ _PAUSE = 0.05  # seconds, in which a callback returns
 
 
 @contextmanager
-def _kept_interrupts() -> Iterator[None]:
-    """Repeat an interrupt that came where Python cannot raise.
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Note interrupts, and repeat one that came where Python cannot raise.
 
     LLVM calls back into Python while it loads a kernel; an exception there is only shown.
+    Libraries make errors of their own of others.
     """
-    usual = sys.unraisablehook
+    seen: list[int] = []
+    hook, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    is_usual = handler is signal.default_int_handler
+    is_usual &= threading.current_thread() is threading.main_thread()
 
-    def hook(unraisable: Any) -> None:
+    def note(number: int, frame: Any) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    def repeat(unraisable: Any) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            usual(unraisable)
+            hook(unraisable)
             return
         again = threading.Timer(_PAUSE, _thread.interrupt_main)
         again.daemon = True
         again.start()
 
-    sys.unraisablehook = hook
+    if is_usual:
+        signal.signal(signal.SIGINT, note)
+    sys.unraisablehook = repeat
     try:
-        yield
+        yield seen
     finally:
-        sys.unraisablehook = usual
+        sys.unraisablehook = hook
+        if is_usual:
+            signal.signal(signal.SIGINT, handler)
 
 
 def _is_interrupt(error: BaseException) -> bool:
