@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Python compiles what it imports; most of what is installed never is.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 # What runs as plain Python, too; not what fits models or asks how good they are.
 PLAIN := tests/kernels tests/engine/tree tests/metrics \
 	--ignore=tests/metrics/test_scorer.py --ignore=tests/metrics/test_truth_beats_noise.py
@@ -19,19 +21,19 @@ help:  ## list the targets
 $(VENV)/.user: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(INSTALL) --editable '.[all]'
 	touch $@
 
 $(VENV)/.developer: $(VENV)/.user
-	$(BIN)/python -m pip install --quiet --group dev
+	$(INSTALL) --group dev
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.user
-	$(BIN)/python -m pip install --quiet --group docs
+	$(INSTALL) --group docs
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.user
-	$(BIN)/python -m pip install --quiet --group bench
+	$(INSTALL) --group bench
 	touch $@
 
 # Numba's cache sees a kernel's own file change, not those it calls: start afresh.
@@ -44,11 +46,10 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python docs/forecast_picture.py demo-output
 
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
-	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports $(VENV)/.docs
+	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports nojit $(VENV)/.docs
 	$(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) cluster
-	$(MAKE) nojit
 
 quick: $(VENV)/.developer $(VENV)/.kernels  ## style, types and fast tests, without browser and cluster
 	$(MAKE) --jobs=2 --output-sync=target lint types imports
@@ -86,14 +87,15 @@ compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
 	$(BIN)/python -m tests.compile_kernels
 
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and pages
-	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/dask $(COUNT)
+	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal \
+		tests/site tests src --ignore=tests/dask $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
 	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q -n 2 tests/dask $(COUNT)
 
 nojit: $(VENV)/.developer  ## kernels again as plain Python, which checks indices
 	COVERAGE_FILE=.coverage.nojit NUMBA_DISABLE_JIT=1 \
-		$(BIN)/python -m pytest -q -n 2 $(PLAIN) -m "not slow" $(COUNT)
+		$(BIN)/python -m pytest -q $(PLAIN) -m "not slow" $(COUNT)
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
 # the lines of everything else, the last those of the kernels and of what is close to them.

@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test = train_test_split(
     fleet.X, fleet.y, test_size=1 / 3, random_state=0
 )
 models = {
-    "boostr": BoostR(random_state=0).fit(X_train, y_train),
+    "boostr": BoostR(n_estimators=200, random_state=0).fit(X_train, y_train),
     "Poisson regression": HomogeneousPoisson().fit(X_train, y_train),
 }
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")

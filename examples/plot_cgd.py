@@ -56,7 +56,7 @@ print(compare_mcf(y, treatment))
 # A model with all features
 # -------------------------
 # Treatment is one feature of ten. Shares of the gain say which of them the trees used.
-model = BoostR(random_state=0).fit(X, y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y)
 plot_importance(feature_importance(model))
 
 # %%

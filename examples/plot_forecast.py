@@ -36,7 +36,7 @@ later = np.array([len(times) for times in failures]) - y.n_events
 # Forecast
 # --------
 # One row per pump, those at most risk first.
-model = BoostR(random_state=0).fit(X, y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y)
 table = model.forecast(X, y, horizon=HORIZON)
 print(table.head(5).round(2).to_string(index=False))
 

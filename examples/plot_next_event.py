@@ -29,7 +29,7 @@ wait = rng.exponential(1.0 / rate)  # from the end of follow-up, unknown to the 
 # Three quantiles
 # ---------------
 # ``forecast`` has the median in its table; ``predict_next_event`` gives any quantiles.
-model = BoostR(random_state=0).fit(X, y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y)
 early, median, late = model.predict_next_event(X, y, quantiles=[0.1, 0.5, 0.9]).T
 for share, limit in ((0.1, early), (0.5, median), (0.9, late)):
     print(f"Predicted to have failed: {share:.0%}; did fail: {np.mean(wait <= limit):.0%}")

@@ -51,7 +51,7 @@ plot_timeline(y[np.arange(0, N_CUSTOMERS, 15)]).set(
 # --------
 # A customer's own past counts most: ``frailty`` says how many times as many purchases as
 # similar customers are expected. ``probability`` is that of at least one purchase.
-model = BoostR(random_state=0).fit(X, y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y)
 table = model.forecast(X, y, horizon=AHEAD)
 print(table.head().round(2).to_string(index=False))
 total = model.forecast_fleet(X, y, horizon=AHEAD)

@@ -46,7 +46,7 @@ def make_pumps(n: int, seed: int) -> tuple[pd.DataFrame, simulate.Simulation]:
 
 
 features, fleet = make_pumps(600, seed=1)
-model = BoostR(random_state=0).fit(features, fleet.y)
+model = BoostR(n_estimators=200, random_state=0).fit(features, fleet.y)
 
 # %%
 # One sentence a pump

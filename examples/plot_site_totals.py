@@ -38,7 +38,7 @@ later = pd.Series([len(times) for times in failures]) - y.n_events
 # Totals by site
 # --------------
 # ``by`` is a column of the table, or one label per machine.
-model = BoostR(random_state=0).fit(X, y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, y)
 totals = model.forecast_fleet(X, y, AHEAD, by="site").set_index("site")
 totals["happened"] = later.groupby(X["site"]).sum()
 print(totals.round(1))

@@ -45,7 +45,7 @@ axes[0].set_xlabel("")
 # The default grows trees of several sizes, stops each kind where machines that were left
 # out are predicted best, and averages them. The line is the mean over these models; the
 # band reaches from the smallest to the largest.
-model = BoostR(random_state=0).fit(X, fleet.y)
+model = BoostR(n_estimators=200, random_state=0).fit(X, fleet.y)
 plot_leaf_counts(leaf_counts(model))
 
 # %%
