@@ -45,10 +45,10 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python examples/plot_fleet.py
 	$(BIN)/python docs/forecast_picture.py demo-output
 
-# The site's examples are run here; its notebooks, which take as long again, by `make docs`.
+# The site is built here without running examples and notebooks; `make docs` runs them.
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports nojit $(VENV)/.docs
-	BOOSTR_NOTEBOOKS=0 $(MAKE) docs
+	BOOSTR_GALLERY=0 $(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) cluster
 
@@ -87,9 +87,13 @@ imports: $(VENV)/.developer  ## who may import whom
 compiled: $(VENV)/.user $(VENV)/.kernels  ## compile what most tests need
 	$(BIN)/python -m tests.compile_kernels
 
+# The longest come first, or one process would wait for the other at the end.
+LONG := tests/contracts/test_readme.py tests/estimators/test_boostr_properties.py \
+	tests/estimators/test_scikit_learn_checks.py
+
 unit: $(VENV)/.developer $(VENV)/.kernels  ## tests and the examples in docstrings and pages
 	COVERAGE_FILE=.coverage.unit $(BIN)/python -m pytest -q -n 2 --dist worksteal \
-		tests/site tests src --ignore=tests/dask $(COUNT)
+		$(LONG) tests/site tests src --ignore=tests/dask $(COUNT)
 
 cluster: $(VENV)/.developer $(VENV)/.kernels  ## tests on a real cluster of two processes
 	COVERAGE_FILE=.coverage.cluster $(BIN)/python -m pytest -q -n 2 tests/dask $(COUNT)
@@ -100,13 +104,11 @@ nojit: $(VENV)/.developer  ## kernels again as plain Python, which checks indice
 
 # Compiled kernels are seen by no coverage tool, and plain Python is slow: the first run counts
 # the lines of everything else, the last those of the kernels and of what is close to them.
-# Left out is what takes long and goes through no line of its own.
+# Long tests are left out: they go through no line of their own.
 COV := --cov --cov-report= --cov-fail-under=0
-LONG := tests/contracts/test_readme.py tests/estimators/test_boostr_properties.py \
-	tests/estimators/test_scikit_learn_checks.py
 coverage: $(VENV)/.developer $(VENV)/.kernels  ## the lines that tests reach, which takes twice as long
 	$(BIN)/coverage erase
-	$(MAKE) unit COUNT="$(patsubst %,--ignore=%,$(LONG)) $(COV)"
+	$(MAKE) unit LONG= COUNT="$(patsubst %,--ignore=%,$(LONG)) $(COV)"
 	$(MAKE) cluster nojit COUNT="$(COV)"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
