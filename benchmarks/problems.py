@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from boostr.reproduction.problems import Problem
 from boostr.simulate import (
-    Simulation,
     dataset_a,
     dataset_b,
     dataset_c,
@@ -29,27 +27,17 @@ class Target:
     aim: float
 
 
-def _ask(
-    name: str,
-    simulate: Callable[..., Simulation],
-    sizes: tuple[int, int],
-    repetitions: int,
-    errors: tuple[float, float],
-) -> Target:
-    return Target(Problem(name, simulate, *sizes), repetitions, *errors)
-
-
 # Thirty repetitions where the draw decides: with five, the mean of the last data set varies
 # by a quarter from one set of seeds to the next.
 TARGETS = {
     target.problem.name: target
     for target in (
-        _ask("A", dataset_a, (150, 50), 30, (27.0, 20.0)),
-        _ask("B", dataset_b, (1000, 1000), 5, (7.0, 5.0)),
-        _ask("C", dataset_c, (1000, 1000), 5, (75.0, 58.0)),
-        _ask("D", dataset_d, (1000, 1000), 5, (3.2, 2.2)),
-        _ask("kelly-0", partial(kelly, sigma=0.0), (500, 500), 30, (3.2, 2.2)),
-        _ask("kelly-0.1", partial(kelly, sigma=0.1), (500, 500), 30, (3.0, 2.0)),
-        _ask("kelly-0.4", partial(kelly, sigma=0.4), (500, 500), 30, (3.6, 2.8)),
+        Target(Problem("A", dataset_a, 150, 50), 30, 27.0, 20.0),
+        Target(Problem("B", dataset_b, 1000, 1000), 5, 7.0, 5.0),
+        Target(Problem("C", dataset_c, 1000, 1000), 5, 75.0, 58.0),
+        Target(Problem("D", dataset_d, 1000, 1000), 5, 3.2, 2.2),
+        Target(Problem("kelly-0", partial(kelly, sigma=0.0), 500, 500), 30, 3.2, 2.2),
+        Target(Problem("kelly-0.1", partial(kelly, sigma=0.1), 500, 500), 30, 3.0, 2.0),
+        Target(Problem("kelly-0.4", partial(kelly, sigma=0.4), 500, 500), 30, 3.6, 2.8),
     )
 }

@@ -24,6 +24,7 @@ __all__ = [
     "Curve",
     "draw_curves",
     "format_cell",
+    "format_id",
     "make_card",
     "make_facts",
     "make_grid",
@@ -32,7 +33,6 @@ __all__ = [
     "make_note",
     "make_svg",
     "make_text",
-    "name_id",
     "thin",
 ]
 
@@ -67,7 +67,7 @@ def format_cell(value: object, longest: int = 40) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def name_id(id: Any, longest: int = 40) -> str:
+def format_id(id: Any, longest: int = 40) -> str:
     """Return the id of an individual as text; whole numbers without commas."""
     text = f"{id:g}" if isinstance(id, float | np.floating) else str(id)
     return format_cell(text, longest)

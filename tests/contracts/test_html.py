@@ -8,9 +8,9 @@ from boostr._html import (
     draw_curves,
     escape,
     format_cell,
+    format_id,
     make_facts,
     make_grid,
-    name_id,
     thin,
 )
 
@@ -38,7 +38,11 @@ def test_values_are_short_texts(value, text):
 
 
 def test_ids_have_no_commas():
-    assert [name_id(one) for one in (12345, np.float64(7.0), "W1")] == ["12345", "7", "W1"]
+    assert [format_id(one) for one in (12345, np.float64(7.0), "W1")] == [
+        "12345",
+        "7",
+        "W1",
+    ]
 
 
 def test_text_stays_text():

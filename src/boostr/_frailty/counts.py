@@ -154,13 +154,13 @@ def find_times(
     if not sought.size:
         return result
 
-    def exceed(share: FloatArray, place: PositionArray) -> FloatArray:
+    def find_excess(share: FloatArray, place: PositionArray) -> FloatArray:
         place = place.astype(np.int64)
         times = start[place] + share * (stop - start)[place]
         return read(rows[place], times) - targets[place]
 
     found = find_root(
-        exceed,
+        find_excess,
         (np.zeros(sought.size), np.ones(sought.size)),
         args=(sought,),
         tolerances=_TOLERANCES,

@@ -56,8 +56,7 @@ def _messages(interrupts: Sequence[int]) -> Iterator[None]:
         if interrupts or _is_interrupt(error):
             echo("Stopped.")
             raise typer.Exit(code=INTERRUPTED) from error
-        is_told = isinstance(error, (typer.Exit, typer.Abort))
-        told = None if is_told else _tell(error)
+        told = _tell(error)
         if told is None or _TRACEBACK in os.environ:
             raise
         echo(told[0])
@@ -125,7 +124,8 @@ def _tell(error: BaseException) -> tuple[str, int] | None:
         return f"error: {error}", 2
     # Panics of polars are no exceptions; usage errors of typer show themselves.
     is_panic = type(error).__name__ == "PanicException"
-    if hasattr(error, "exit_code") or not (is_panic or isinstance(error, Exception)):
+    is_shown = hasattr(error, "exit_code") or isinstance(error, typer.Abort)
+    if is_shown or not (is_panic or isinstance(error, Exception)):
         return None
     return (
         f"error: something went wrong in boostr itself ({type(error).__name__}: {error})."

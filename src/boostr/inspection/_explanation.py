@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import first_few
-from boostr._html import format_cell, make_card, make_grid, make_note, name_id
+from boostr._html import format_cell, format_id, make_card, make_grid, make_note
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidParameterError
@@ -361,7 +361,7 @@ class Explanation:
             one, when = self.at(last), f", by time {format_cell(self.times[last])}"
         n, shown = len(self), min(len(self), _N_SHOWN)
         rows = [
-            (name_id(self.ids[i]), one.prediction[i], one.base[i], one._list_reasons(i))
+            (format_id(self.ids[i]), one.prediction[i], one.base[i], one._list_reasons(i))
             for i in range(shown)
         ]
         who = f"The first {shown} of {n:,} individuals" if n > shown else "All individuals"

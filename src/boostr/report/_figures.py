@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from boostr._html import thin
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
@@ -18,7 +19,7 @@ from boostr.metrics import CalibrationTable
 from boostr.plotting.reasons import stack_points
 from boostr.plotting.style import BLUE, CYCLE, GREY, VERMILION, shorten
 from boostr.report._content import Content
-from boostr.report._fleet import Activity, Mcf, TimeAxis, thin
+from boostr.report._fleet import Activity, Mcf, TimeAxis
 from boostr.report._individuals import Drivers
 from boostr.report._quality import Check, Quality, list_checks
 

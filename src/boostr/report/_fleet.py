@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
+from boostr._html import thin
 from boostr._training.sensors import split_panel, spread_shared
-from boostr._typing import FloatArray, OffsetArray, PositionArray
+from boostr._typing import FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.features import check_rows, check_table, match_columns
 from boostr.data.flat import offsets_of
@@ -31,7 +32,6 @@ __all__ = [
     "find_warnings",
     "name_some",
     "own_origins",
-    "thin",
 ]
 
 _MOST_LINES = 150  # individuals of the timeline
@@ -196,13 +196,6 @@ def own_origins(y: RecurrentEvents) -> FloatArray | None:
 
 def _to_milliseconds(stamps: Any) -> Any:
     return stamps.astype("datetime64[us]").astype(np.int64) / 1000.0
-
-
-def thin(n: int, most: int) -> PositionArray:
-    """Return evenly spaced positions among ``n``, the first and the last one included."""
-    if n <= most:
-        return np.arange(n)
-    return np.unique(np.linspace(0, n - 1, most).round().astype(np.intp))
 
 
 _FEW_EVENTS = 50

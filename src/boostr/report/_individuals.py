@@ -10,13 +10,14 @@ import numpy as np
 
 from boostr._forecasting.outlook import Outlook
 from boostr._frailty.law import sum_by_owner
+from boostr._html import thin
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import Trajectories
 from boostr.data.clip import clip
 from boostr.data.flat import owners_of
 from boostr.inspection import Explanation
 from boostr.inspection.model import unused_features, unused_sensors
-from boostr.report._fleet import FleetData, thin
+from boostr.report._fleet import FleetData
 
 __all__ = ["Drivers", "Reasons", "Risk", "RiskCurves", "SensorPaths"]
 

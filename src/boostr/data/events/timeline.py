@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boostr._html import RED, format_cell, make_line, make_svg, make_text, name_id, thin
+from boostr._html import RED, format_cell, format_id, make_line, make_svg, make_text, thin
 from boostr.data.times import as_moments, name_unit
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def draw_timeline(y: RecurrentEvents, n_most: int) -> str:
 
 
 def _draw_history(one: RecurrentEvents, height: float, low: float, scale: float) -> str:
-    name = name_id(one.ids[0], _LONGEST)
+    name = format_id(one.ids[0], _LONGEST)
     parts = [make_text(_LEFT - 8.0, height + 4.0, name, "end")]
     windows = zip(one.window_start.tolist(), one.window_stop.tolist(), strict=True)
     for start, stop in windows:
