@@ -3,17 +3,33 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boostr import _command as _command  # first, for the rest takes its time
+from boostr import _command as _command  # first: to be ready for Ctrl-C
 
-# isort: split
-from boostr import basis, datasets, inspection, io, metrics, plotting, simulate, tuning
-from boostr._engine.ensemble import Ensemble
-from boostr.data import Panel, RecurrentEvents, Trajectories
-from boostr.estimators import BoostR, StaticTransformer
-from boostr.exceptions import BoostrError
-from boostr.io import load
-from boostr.nonparametric import MeanCumulativeFunction
-from boostr.tuning import BoostRSearch, backtest
+if TYPE_CHECKING:
+    from boostr import (
+        baselines,
+        basis,
+        dask,
+        data,
+        datasets,
+        estimators,
+        exceptions,
+        inspection,
+        io,
+        metrics,
+        nonparametric,
+        plotting,
+        report,
+        simulate,
+        tuning,
+    )
+    from boostr._engine.ensemble import Ensemble
+    from boostr.data import Panel, RecurrentEvents, Trajectories
+    from boostr.estimators import BoostR, StaticTransformer
+    from boostr.exceptions import BoostrError
+    from boostr.io import load
+    from boostr.nonparametric import MeanCumulativeFunction
+    from boostr.tuning import BoostRSearch, backtest
 
 __version__ = "0.1.0"
 
@@ -29,21 +45,52 @@ __all__ = [
     "Trajectories",
     "__version__",
     "backtest",
+    "baselines",
     "basis",
+    "dask",
+    "data",
     "datasets",
+    "estimators",
+    "exceptions",
     "inspection",
     "io",
     "load",
     "metrics",
+    "nonparametric",
     "plotting",
+    "report",
     "simulate",
     "tuning",
 ]
 
-if not TYPE_CHECKING:
+# Public names are imported when they are first used: scikit-learn, SciPy and Numba take
+# seconds. Every name of `__all__` that is not here is a subpackage.
+_MODULES = {
+    "BoostR": "boostr.estimators",
+    "BoostRSearch": "boostr.tuning",
+    "BoostrError": "boostr.exceptions",
+    "Ensemble": "boostr._engine.ensemble",
+    "MeanCumulativeFunction": "boostr.nonparametric",
+    "Panel": "boostr.data",
+    "RecurrentEvents": "boostr.data",
+    "StaticTransformer": "boostr.estimators",
+    "Trajectories": "boostr.data",
+    "backtest": "boostr.tuning",
+    "load": "boostr.io",
+}
 
-    def __getattr__(name: str) -> Any:
-        """Import `boostr.dask` when it is first used: it is heavy, and optional."""
-        if name == "dask":
-            return importlib.import_module("boostr.dask")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in _MODULES:
+        found = getattr(importlib.import_module(_MODULES[name]), name)
+        globals()[name] = found
+        return found
+    if name in __all__:
+        return importlib.import_module(f"boostr.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that are not imported yet."""
+    return sorted({*globals(), *__all__})

@@ -126,7 +126,7 @@ def test_an_interrupt_that_a_library_has_swallowed_is_one(
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["boostr.exceptions", "numba", "boostr.cli._options"])
 def test_an_interrupt_while_modules_are_imported_has_no_traceback(module):
-    process = start("--help", env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
+    process = start("fit", "--help", env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
     for line in process.stderr:
         if line.rstrip().endswith(f" {module}"):
             break
@@ -171,14 +171,18 @@ def test_help_has_an_example_of_every_command(run):
     shown = run("--help").stdout
     for command in app.registered_commands:
         assert f"  boostr {command.name} " in shown
-        assert f"  boostr {command.name} " in run(command.name, "--help").stdout
+        own = run(command.name, "--help").stdout
+        assert f"  boostr {command.name} " in own
+        assert command.help in " ".join(own.split())
 
 
 def test_the_examples_can_be_run_as_they_stand(run, built, tmp_path, monkeypatch):
-    from boostr.cli._reproduce import EXAMPLE
+    from boostr.cli._app import app
 
     monkeypatch.chdir(tmp_path)
-    assert run(*EXAMPLE.split()[1:]).exit_code == 0
+    lines = app.info.epilog.splitlines()
+    (example,) = (line for line in lines if line.startswith("  boostr reproduce"))
+    assert run(*example.split()[1:]).exit_code == 0
 
 
 def test_the_version_is_told(run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import importlib
 import os
 import signal
 import sys
@@ -14,25 +15,61 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 import boostr
 from boostr._command import INTERRUPTED
-from boostr.cli import (
-    _backtest,
-    _demo,
-    _evaluate,
-    _fit,
-    _forecast,
-    _report,
-    _reproduce,
-)
 from boostr.cli._output import echo
 from boostr.exceptions import BoostrError
 
 __all__ = ["app"]
 
-# In the order of the help: command ``x`` is the function ``x`` of the module ``_x``.
-_MODULES = (_demo, _fit, _forecast, _evaluate, _backtest, _report, _reproduce)
+# Command ``x`` is the function ``x`` of the module ``_x``, imported when it is run.
+_COMMANDS = {  # name: what it does, an example
+    "demo": (
+        (
+            "Simulate a fleet of wells with sensors, learn from it, and forecast its "
+            "failures."
+        ),
+        "boostr demo --out demo",
+    ),
+    "fit": (
+        ("Learn from event histories how many events each individual will have, and when."),
+        "boostr fit events.csv --static pumps.csv --out pumps.boostr",
+    ),
+    "forecast": (
+        "Forecast events from each individual's own present, most at risk first.",
+        (
+            "boostr forecast pumps.boostr events.csv --static pumps.csv --horizon 90 "
+            "--out next.csv"
+        ),
+    ),
+    "evaluate": (
+        "Compare what a model expects with what happened.",
+        (
+            "boostr evaluate pumps.boostr new.csv --static new_pumps.csv --as-of "
+            "2024-06-30 --horizon 90"
+        ),
+    ),
+    "backtest": (
+        "Refit models as of past times, and compare their forecasts with what came.",
+        (
+            "boostr backtest events.csv --static pumps.csv --as-of 2024-01-31 --as-of "
+            "2024-04-30 --horizon 90 --out table.csv"
+        ),
+    ),
+    "report": (
+        "Write a page that opens offline: who is at risk, why, how good the model is.",
+        (
+            "boostr report pumps.boostr events.csv --static pumps.csv --horizon 90 "
+            "--out report.html"
+        ),
+    ),
+    "reproduce": (
+        "Make a page with the figures of the paper, ours, and those of the baselines.",
+        "boostr reproduce A kelly --quick --out reproduction",
+    ),
+}
 _AS_IT_IS = "\b\n"  # keeps the lines of a paragraph of help
 
 
@@ -43,6 +80,10 @@ class _Commands(TyperGroup):
         with _noted_interrupts() as seen, _messages(seen), warnings.catch_warnings():
             warnings.showwarning = _warner()
             return super().invoke(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _import_command(name) if name else command, rest
 
 
 @contextmanager
@@ -161,9 +202,18 @@ def _describe(
     """Boosted trees for recurrent events: how many each individual will have, and when."""
 
 
+def _import_command(name: str) -> Any:
+    """Return the command that runs, with its options."""
+    module = importlib.import_module(f"boostr.cli._{name}")
+    single = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    epilog = f"{_AS_IT_IS}Example:\n  {_COMMANDS[name][1]}"
+    single.command(name, epilog=epilog)(getattr(module, name))
+    return get_command(single)
+
+
 def _make_app() -> typer.Typer:
-    modules = {module.__name__.rpartition("._")[2]: module for module in _MODULES}
-    examples = "\n".join(f"  {module.EXAMPLE}" for module in modules.values())
+    """Return the application, which knows of each command what its own help shows."""
+    examples = "\n".join(f"  {example}" for _, example in _COMMANDS.values())
     made = typer.Typer(
         cls=_Commands,
         no_args_is_help=True,
@@ -173,9 +223,8 @@ def _make_app() -> typer.Typer:
         epilog=f"{_AS_IT_IS}Examples:\n{examples}",
     )
     made.callback()(_describe)
-    for name, module in modules.items():
-        epilog = f"{_AS_IT_IS}Example:\n  {module.EXAMPLE}"
-        made.command(name, epilog=epilog)(getattr(module, name))
+    for name, (summary, _) in _COMMANDS.items():
+        made.command(name, help=summary)(lambda: None)
     return made
 
 

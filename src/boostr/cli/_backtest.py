@@ -30,12 +30,7 @@ from boostr.io.files import check_checkpoint, check_output
 from boostr.tuning import Backtest
 from boostr.tuning import backtest as run_backtest
 
-__all__ = ["EXAMPLE", "backtest", "read_backtest"]
-
-EXAMPLE = (
-    "boostr backtest events.csv --static pumps.csv --as-of 2024-01-31 --as-of 2024-04-30 "
-    "--horizon 90 --out table.csv"
-)
+__all__ = ["backtest", "read_backtest"]
 
 _DPI = 150  # of the picture
 _WORDS = {

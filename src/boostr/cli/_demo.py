@@ -22,9 +22,7 @@ from boostr.estimators import BoostR
 from boostr.io.files import check_output
 from boostr.simulate import wells
 
-__all__ = ["EXAMPLE", "demo"]
-
-EXAMPLE = "boostr demo --out demo"
+__all__ = ["demo"]
 
 _HORIZON = 30.0
 _FILES = ("events.csv", "wells.csv", "sensors.csv", "wells.boostr", "forecast.csv")

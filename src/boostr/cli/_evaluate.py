@@ -25,12 +25,7 @@ from boostr.metrics import calibration_slope, capture_curve, event_concordance
 from boostr.metrics.predictions import predict_by, predict_observed
 from boostr.tuning import as_of_split
 
-__all__ = ["EXAMPLE", "evaluate"]
-
-EXAMPLE = (
-    "boostr evaluate pumps.boostr new.csv --static new_pumps.csv --as-of 2024-06-30 "
-    "--horizon 90"
-)
+__all__ = ["evaluate"]
 
 _HINT = (
     "evaluate on other individuals, or boostr fit … --until TIME and boostr evaluate … "

@@ -28,9 +28,7 @@ from boostr.io.files import check_checkpoint, check_output
 from boostr.plotting.style import name_rate
 from boostr.tuning import as_of_split
 
-__all__ = ["EXAMPLE", "fit", "make_model", "shows_progress"]
-
-EXAMPLE = "boostr fit events.csv --static pumps.csv --out pumps.boostr"
+__all__ = ["fit", "make_model", "shows_progress"]
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False}
 _N_SHOWN = 8

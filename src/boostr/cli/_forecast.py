@@ -28,11 +28,7 @@ from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.io import load
 
-__all__ = ["EXAMPLE", "forecast", "make_forecasts", "show_forecast"]
-
-EXAMPLE = (
-    "boostr forecast pumps.boostr events.csv --static pumps.csv --horizon 90 --out next.csv"
-)
+__all__ = ["forecast", "make_forecasts", "show_forecast"]
 
 
 @options.with_tables

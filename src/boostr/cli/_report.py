@@ -18,12 +18,7 @@ from boostr.io import load
 from boostr.io.files import check_output
 from boostr.report import fleet_report
 
-__all__ = ["EXAMPLE", "report"]
-
-EXAMPLE = (
-    "boostr report pumps.boostr events.csv --static pumps.csv --horizon 90 "
-    "--out report.html"
-)
+__all__ = ["report"]
 
 
 @options.with_tables

@@ -10,9 +10,7 @@ import typer
 from boostr import reproduction
 from boostr._optional import require
 
-__all__ = ["EXAMPLE", "reproduce"]
-
-EXAMPLE = "boostr reproduce A kelly --quick --out reproduction"
+__all__ = ["reproduce"]
 
 _PARTS = f"all, or some of {', '.join(reproduction.PARTS)}."
 

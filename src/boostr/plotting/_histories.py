@@ -10,7 +10,6 @@ import numpy as np
 from boostr._checks.parameters import check_count
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
-from boostr.data.drawing import register_plot
 from boostr.inspection import IndividualConvergence
 from boostr.plotting._draw import draw_sensor, shade_gaps
 from boostr.plotting.style import (
@@ -259,6 +258,3 @@ def _name(result: IndividualConvergence) -> str:
     name = result.history.id_name or "individual"
     own = result.history.ids[0] if result.has_id else result.position
     return f"{capitalise(name)} {shorten(own)}"
-
-
-register_plot("timeline", plot_timeline)

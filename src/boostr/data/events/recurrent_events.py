@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+import boostr
 from boostr._html import make_card, make_facts, make_note
 from boostr._typing import AnyArray, FloatArray, OffsetArray
-from boostr.data.drawing import draw
 from boostr.data.events.assemble import assemble
 from boostr.data.events.describe import EventsSummary, describe_events
 from boostr.data.events.exposure import Exposure
@@ -230,7 +230,7 @@ class RecurrentEvents(IndividualArray):
         >>> load_valve_seats().y.plot(max_individuals=20).get_ylabel()
         'Engine (20 of 41 shown)'
         """
-        return draw("timeline", self, ax=ax, **options)
+        return boostr.plotting.plot_timeline(self, ax=ax, **options)
 
     def _take(self, index: OffsetArray) -> Self:
         """Return the individuals at some positions."""
