@@ -28,6 +28,7 @@ __all__ = [
     "compare_runs",
     "draw_folds",
     "grow",
+    "is_clearly_worse",
     "validate",
     "weigh_runs",
 ]
@@ -60,6 +61,10 @@ Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
+_FIRST_CHECK = 20  # rounds after which a run is compared with a better one; then twice, ...
+_OPTIMISM = 1.5  # times what a run is expected to gain yet
+_SLOWEST = 0.95  # ratio of what later and earlier rounds gained, at most
+_CLEARLY = 2.5  # standard errors by which a run that is given up must be worse
 _ROUNDING = 1e-12  # of mean squares, below which a variance is none
 
 
@@ -177,12 +182,17 @@ def _letting_go(boosters: Sequence[Booster]) -> Iterator[None]:
 
 
 def validate(
-    task: Task, growth: GrowthParams, folds: Sequence[IndexArray], label: str
+    task: Task,
+    growth: GrowthParams,
+    folds: Sequence[IndexArray],
+    label: str,
+    rival: ValidatedRun | None = None,
 ) -> ValidatedRun:
     """Boost on all folds in step, until the held-out loss has not fallen for a while.
 
     All folds keep the same number of trees, the one with the lowest total loss: one curve
-    over all individuals is steadier than a curve per fold.
+    over all individuals is steadier than a curve per fold. A run that will clearly stay
+    behind a rival is not finished.
     """
     n_beside = task.training_set.count_beside(task.problem, len(folds), task.n_threads)
     n_threads = max(1, task.n_threads // n_beside)
@@ -193,6 +203,7 @@ def validate(
     n_held_out = sum(len(held_out) for held_out in folds)
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
+    next_check = _FIRST_CHECK
     with _letting_go(boosters):
         while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
             _step_all(boosters, n_beside, task.log)
@@ -202,6 +213,32 @@ def validate(
                 for booster in boosters:
                     booster.state.keep()
             task.report(label, len(curve), curve[-1])
+            if rival is not None and len(curve) == next_check:
+                next_check *= 2
+                run = _make_run(task, growth, folds, label, boosters, curve, n_kept)
+                if is_clearly_worse(task.training_set, run, rival, _hope_for(curve)):
+                    return run
+    return _make_run(task, growth, folds, label, boosters, curve, n_kept)
+
+
+def _hope_for(curve: Sequence[float]) -> float:
+    """Return what a run may gain yet, if gains go on falling by the same factor."""
+    middle, lowest = curve[len(curve) // 2 - 1], min(curve)
+    earlier, later = curve[0] - middle, middle - lowest
+    ratio = min(later / earlier, _SLOWEST) if earlier > 0.0 else _SLOWEST
+    return _OPTIMISM * later * ratio / (1.0 - ratio)
+
+
+def _make_run(
+    task: Task,
+    growth: GrowthParams,
+    folds: Sequence[IndexArray],
+    label: str,
+    boosters: Sequence[Booster],
+    curve: Sequence[float],
+    n_kept: int,
+) -> ValidatedRun:
+    """Return what has been grown so far."""
     trees = tuple(tuple(booster.trees[:n_kept]) for booster in boosters)
     out_of_fold = task.training_set.gather_held_out(boosters, folds, n_kept)
     return ValidatedRun(
@@ -262,11 +299,33 @@ def compare_runs(
 
     The loss is summed over individuals.
     """
+    rise, error, _ = _compare(training_set, run, other)
+    return rise, error
+
+
+def is_clearly_worse(
+    training_set: TrainingSet,
+    run: ValidatedRun,
+    rival: ValidatedRun,
+    hoped_for: float = 0.0,
+) -> bool:
+    """Return whether a run is worse than a rival, and not by chance.
+
+    Even if the mean loss of an individual were lower by what is hoped for.
+    """
+    rise, error, n = _compare(training_set, run, rival)
+    return rise - n * hoped_for > _CLEARLY * error
+
+
+def _compare(
+    training_set: TrainingSet, run: ValidatedRun, other: ValidatedRun
+) -> tuple[float, float, float]:
+    """Return the same, and the number of individuals."""
     _, _, _, n, sums, products = sum_up(
         training_set, _sum_predictions, other.out_of_fold, run.out_of_fold
     )
     variance = max(products[1, 1] / n - (sums[1] / n) ** 2, 0.0)
-    return float(sums[1]), float(np.sqrt(variance * n))
+    return float(sums[1]), float(np.sqrt(variance * n)), float(n)
 
 
 def _sum_predictions(

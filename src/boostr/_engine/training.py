@@ -24,6 +24,7 @@ from boostr._engine.selection import (
     ValidatedRun,
     draw_folds,
     grow,
+    is_clearly_worse,
     validate,
     weigh_runs,
 )
@@ -161,9 +162,9 @@ def train(
     else:
         if n > _LARGE and len(shapes) > 1:
             shapes = [_find_best_shape(task, shapes)]
-        runs = _validate_shapes(task, shapes, folds, proportional)
+        runs, hopeful = _validate_shapes(task, shapes, folds, proportional)
         if len(shapes) > 1:
-            runs += _validate_useful(task, shapes, folds, proportional)
+            runs += _validate_useful(task, hopeful, folds, proportional)
     weights = _weigh(task, runs, judge)
     members = [
         member
@@ -230,11 +231,8 @@ def _find_best_shape(task: Task, shapes: Sequence[Shape]) -> Shape:
     """Compare shapes on a part of large data."""
     trial = _draw_part(task)
     folds = _draw_folds(len(trial), Validation(_LARGE_SHARE), task.params.seed)
-    runs = [
-        validate(trial, shape.growth(task.params.growth, len(trial)), folds, _name(shape))
-        for shape in shapes
-    ]
-    return shapes[int(np.argmin([run.curve.min() for run in runs]))]
+    runs = _validate_each(trial, shapes, folds, "")
+    return shapes[runs.index(_find_best(runs))]
 
 
 def _drop_categories(
@@ -253,37 +251,57 @@ def _drop_categories(
     return replace(task, features=keep_features(trial, growth, folds, doubtful))
 
 
+def _validate_each(
+    task: Task,
+    shapes: Sequence[Shape],
+    folds: Sequence[IndexArray],
+    ending: str,
+    rival: ValidatedRun | None = None,
+) -> list[ValidatedRun]:
+    """Validate shapes one by one; those that stay behind the best so far are given up."""
+    runs: list[ValidatedRun] = []
+    for shape in shapes:
+        growth = shape.growth(task.params.growth, len(task))
+        run = validate(task, growth, folds, _name(shape) + ending, rival)
+        runs.append(run)
+        rival = run if rival is None else _find_best([rival, run])
+    return runs
+
+
+def _find_best(runs: Sequence[ValidatedRun]) -> ValidatedRun:
+    """Return the run with the lowest held-out loss, the first of equals."""
+    return min(runs, key=lambda run: float(run.curve.min()))
+
+
 def _validate_shapes(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
-) -> list[ValidatedRun]:
+) -> tuple[list[ValidatedRun], list[Shape]]:
     """Validate all shapes, on one term first where the others may not be needed.
 
     If the best shape gains nothing from the other terms, neither do the rest; if it does,
-    all shapes are tried again, since the best shape for proportional curves need not be the
-    best for others.
+    all hopeful shapes are tried again, since the best shape for proportional curves need
+    not be the best for others. Returns also the shapes that are not clearly worse than the
+    best.
     """
-    growths = [shape.growth(task.params.growth, len(task)) for shape in shapes]
     ending = "" if task.columns is None else _SCREENED
-    labels = [_name(shape) + ending for shape in shapes]
     narrow = task if term is None else task.restrict(term)
-    runs = [
-        validate(narrow, growth, folds, label + ("" if term is None else _COMMON))
-        for growth, label in zip(growths, labels, strict=True)
+    runs = _validate_each(narrow, shapes, folds, ending + ("" if term is None else _COMMON))
+    best = _find_best(runs)
+    hopeful = [
+        shape
+        for shape, run in zip(shapes, runs, strict=True)
+        if not is_clearly_worse(narrow.training_set, run, best)
     ]
     if term is None:
-        return runs
-    losses = [float(run.curve.min()) for run in runs]
-    best = int(np.argmin(losses))
+        return runs, hopeful
+    winner = shapes[runs.index(best)]
     runs = [run.widen(term, task.training_set) for run in runs]
-    wide = validate(task, growths[best], folds, labels[best] + _OWN)
+    (wide,) = _validate_each(task, [winner], folds, ending + _OWN)
     runs.append(wide)
-    if wide.curve.min() < losses[best]:
-        runs += [
-            validate(task, growths[index], folds, labels[index] + _OWN)
-            for index in range(len(growths))
-            if index != best
-        ]
-    return runs
+    if wide.curve.min() < best.curve.min():
+        others = [shape for shape in hopeful if shape is not winner]
+        runs += _validate_each(task, others, folds, ending + _OWN, wide)
+    return runs, hopeful
 
 
 def _validate_useful(
@@ -296,7 +314,7 @@ def _validate_useful(
     numbers = [len(one) for one in columns]
     if min(numbers) == 0 or min(numbers) == task.n_features:
         return []
-    return _validate_shapes(replace(task, columns=columns), shapes, folds, term)
+    return _validate_shapes(replace(task, columns=columns), shapes, folds, term)[0]
 
 
 def _validate_screened(
@@ -307,19 +325,16 @@ def _validate_screened(
     The first shape is also tried with all features: where the first run was wrong, it wins.
     Returns the task with the prices of useless sensors raised, too.
     """
-    growths = [shape.growth(task.params.growth, len(task)) for shape in shapes]
     screening = _screen(task, shapes[0], folds)
     task = screening.apply(task)
     runs = []
     n_useful = len(screening.columns[0])
     if n_useful:
         narrow = replace(task, columns=screening.columns)
-        runs = [
-            validate(narrow, growth, folds, _name(shape) + _SCREENED)
-            for shape, growth in zip(shapes, growths, strict=True)
-        ]
+        runs = _validate_each(narrow, shapes, folds, _SCREENED)
     if n_useful < task.n_features:
-        runs.append(validate(task, growths[0], folds, _name(shapes[0])))
+        rival = _find_best(runs) if runs else None
+        runs += _validate_each(task, shapes[:1], folds, "", rival)
     return task, runs
 
 
