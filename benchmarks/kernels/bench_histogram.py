@@ -32,7 +32,6 @@ def make_node(n: int) -> tuple[Any, ...]:
         rng.standard_normal((n, N_CHANNELS)),
         np.arange(n, dtype=np.int32),
         np.arange(N_FEATURES, dtype=np.int32),
-        (0,) * N_CHANNELS,
         np.empty((N_FEATURES, N_BINS, N_CHANNELS)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from boostr._engine.tree import (
     LeafProblem,
     LocalSource,
     Tree,
+    WholeRoot,
     grow_tree,
 )
 from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 _PARALLEL_FROM = 30_000  # individuals from which waking up threads pays
+_N_SEEDS = 64  # of trees that are drawn at a time
 _N_CHUNKS = 64  # of individuals; fixed, so that sums over them have the same bits always
 
 
@@ -105,6 +108,10 @@ class LocalBoostingState:
             rows = rows[draw_individuals(rows + np.int64(self._first), share, seed)]
         self._source.start(rows)
 
+    def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
+        """Return the root for one kernel, see `HistogramSource`."""
+        return self._source.read_root(features, max_leaves)
+
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, see `HistogramSource`."""
         return self._source.root(features)
@@ -168,6 +175,12 @@ def scatter(state: NDArray[np.uint64]) -> None:
     state ^= state >> np.uint64(31)
 
 
+def _draw_seeds(rng: np.random.Generator) -> Iterator[int]:
+    """Draw seeds of trees, many at a time."""
+    while True:
+        yield from rng.integers(2**63, size=_N_SEEDS).tolist()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoostingParams:
     """How one ensemble is grown."""
@@ -204,6 +217,7 @@ class Booster:
         self._params = params
         self._growth = replace(params.growth, n_threads=n_threads)
         self._rng = np.random.default_rng(params.seed)
+        self._seeds = _draw_seeds(self._rng)
         everything = np.arange(layout.n_features, dtype=np.int32)
         self._all_features = everything if columns is None else columns
 
@@ -239,6 +253,8 @@ class Booster:
 
     def _draw(self) -> tuple[int, IndexArray, int]:
         """Draw the seed of the individuals, the features and the seed of one tree."""
+        if self._params.subsample >= 1.0 and self._params.colsample >= 1.0:
+            return 0, self._all_features, next(self._seeds)
         rows, columns = 0, self._all_features
         if not self._is_at_mean:
             if self._params.subsample < 1.0:

@@ -53,19 +53,26 @@ class Ensemble:
 
     def __post_init__(self) -> None:
         rounds = [
-            [
-                member.trees[index].scaled(member.weight)
-                for member in self.members
-                if index < len(member.trees)
-            ]
+            [member for member in self.members if index < len(member.trees)]
             for index in range(self.n_rounds)
         ]
-        trees = [tree for same_round in rounds for tree in same_round]
+        trees = [
+            member.trees[index] for index, same in enumerate(rounds) for member in same
+        ]
+        weights = [member.weight for same in rounds for member in same]
         nodes, roots = pack_trees(trees, self.basis.n_terms)
+        factors = np.repeat(weights, [len(tree.gain) for tree in trees])[:, None]
+        nodes = nodes._replace(value=nodes.value * factors)
         object.__setattr__(self, "_nodes", nodes)
         object.__setattr__(self, "_roots", roots)
-        ends = np.cumsum([len(same_round) for same_round in rounds]).astype(np.int32)
+        ends = np.cumsum([len(same) for same in rounds]).astype(np.int32)
         object.__setattr__(self, "_round_ends", ends)
+
+    def with_floor(self, floor: float | None) -> Ensemble:
+        """Return the same trees with another floor of rates."""
+        other = copy.copy(self)
+        object.__setattr__(other, "floor", floor)
+        return other
 
     @property
     def n_rounds(self) -> int:

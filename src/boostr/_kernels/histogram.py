@@ -11,12 +11,29 @@ from boostr._typing import BinArray, FloatArray, IndexArray
 __all__ = [
     "accumulate_histograms",
     "accumulate_histograms_parallel",
-    "accumulate_many_channels",
-    "accumulate_many_channels_parallel",
 ]
 
 _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
 _BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
+
+
+@kernel
+def _accumulate_one(
+    x_binned: BinArray,
+    rows: FloatArray,
+    members: IndexArray,
+    features: IndexArray,
+    out: FloatArray,
+) -> None:
+    """Sum one channel: the gradient of one term, where the others are known."""
+    flat = out.reshape(-1)
+    stride = out.shape[1]
+    for position in range(members.shape[0]):
+        member = members[position]
+        first = rows[member, 0]
+        for slot in range(features.shape[0]):
+            bin_index = np.uint64(x_binned[member, features[slot]])
+            flat[np.uint64(slot * stride) + bin_index] += first
 
 
 @kernel
@@ -77,19 +94,18 @@ def _accumulate_any(
     rows: FloatArray,
     members: IndexArray,
     features: IndexArray,
-    channels: tuple[int, ...],
     out: FloatArray,
 ) -> None:
     """Sum any number of channels."""
     flat = out.reshape(-1)
-    n_channels = np.uint64(len(channels))
-    stride = out.shape[1] * len(channels)
+    n_channels = out.shape[2]
+    stride = out.shape[1] * n_channels
     for position in range(members.shape[0]):
         member = members[position]
         for slot in range(features.shape[0]):
             bin_index = np.uint64(x_binned[member, features[slot]])
-            cell = np.uint64(slot * stride) + bin_index * n_channels
-            for channel in range(len(channels)):
+            cell = np.uint64(slot * stride) + bin_index * np.uint64(n_channels)
+            for channel in range(n_channels):
                 flat[cell + np.uint64(channel)] += rows[member, channel]
 
 
@@ -99,7 +115,6 @@ def accumulate_histograms(
     rows: FloatArray,
     members: IndexArray,
     features: IndexArray,
-    channels: tuple[int, ...],
     out: FloatArray,
 ) -> None:
     """Sum the rows of one node's members per feature and bin.
@@ -114,11 +129,8 @@ def accumulate_histograms(
         Individuals in the node.
     features : (n_used,) int32
         Features to look at.
-    channels : tuple of ints
-        Only its length is read: how many channels, from the first on, to sum. A tuple's
-        length is known to the compiler, which unrolls the inner loop.
-    out : (n_used, n_bins, len(channels)) float64, C order
-        Overwritten with the sums.
+    out : (n_used, n_bins, n_summed) float64, C order
+        Overwritten with the sums of so many channels, from the first on.
 
     Notes
     -----
@@ -128,18 +140,21 @@ def accumulate_histograms(
     """
     out[:] = 0.0
     n_features = features.shape[0]
-    chunk = max(1, _FAST_BYTES // (8 * out.shape[1] * out.shape[2]))
+    n_channels = out.shape[2]
+    chunk = max(1, _FAST_BYTES // (8 * out.shape[1] * n_channels))
     for begin in range(0, members.shape[0], _BLOCK):
         block = members[begin : begin + _BLOCK]
         for first in range(0, n_features, chunk):
             used = features[first : first + chunk]
             part = out[first : first + chunk]
-            if len(channels) == 3:
+            if n_channels == 1:
+                _accumulate_one(x_binned, rows, block, used, part)
+            elif n_channels == 3:
                 _accumulate_three(x_binned, rows, block, used, part)
-            elif len(channels) == 6:
+            elif n_channels == 6:
                 _accumulate_six(x_binned, rows, block, used, part)
             else:
-                _accumulate_any(x_binned, rows, block, used, channels, part)
+                _accumulate_any(x_binned, rows, block, used, part)
 
 
 @parallel_kernel
@@ -148,7 +163,6 @@ def accumulate_histograms_parallel(
     rows: FloatArray,
     members: IndexArray,
     features: IndexArray,
-    channels: tuple[int, ...],
     out: FloatArray,
     n_chunks: int,
 ) -> None:
@@ -157,51 +171,4 @@ def accumulate_histograms_parallel(
     for chunk in numba.prange(n_chunks):
         begin = chunk * n_features // n_chunks
         end = (chunk + 1) * n_features // n_chunks
-        accumulate_histograms(
-            x_binned, rows, members, features[begin:end], channels, out[begin:end]
-        )
-
-
-@kernel
-def accumulate_many_channels(
-    x_binned: BinArray,
-    rows: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    n_channels: int,
-    out: FloatArray,
-) -> None:
-    """Do the same for a number of channels that the compiler need not know.
-
-    Sums of a long row fill the processor's registers by themselves, and another number of
-    sensors needs no other machine code.
-    """
-    out[:] = 0.0
-    for slot in range(features.shape[0]):
-        feature = features[slot]
-        for position in range(members.shape[0]):
-            member = members[position]
-            cell = out[slot, x_binned[member, feature]]
-            row = rows[member]
-            for channel in range(n_channels):
-                cell[channel] += row[channel]
-
-
-@parallel_kernel
-def accumulate_many_channels_parallel(
-    x_binned: BinArray,
-    rows: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    n_channels: int,
-    out: FloatArray,
-    n_chunks: int,
-) -> None:
-    """Do the same on all threads, each owning a run of features."""
-    n_features = features.shape[0]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_features // n_chunks
-        end = (chunk + 1) * n_features // n_chunks
-        accumulate_many_channels(
-            x_binned, rows, members, features[begin:end], n_channels, out[begin:end]
-        )
+        accumulate_histograms(x_binned, rows, members, features[begin:end], out[begin:end])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,12 @@ def fit_link(
     as observed. Without ``theta`` the floor is the usual one, the factor 1.
     """
     average = _average_rate(ensemble, data)
-    usual = replace(ensemble, floor=_USUAL_FLOOR * average)
+    usual = ensemble.with_floor(_USUAL_FLOOR * average)
     is_judged = settings.loss == "intensity" and settings.monotone and average > 0.0
     if theta is None or not is_judged:
-        return replace(usual, floor=usual.floor if average > 0.0 else None), 1.0
+        return usual if average > 0.0 else ensemble.with_floor(None), 1.0
     known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    candidates = [replace(ensemble, floor=share * average) for share in _FLOORS]
+    candidates = [ensemble.with_floor(share * average) for share in _FLOORS]
     some, held_out = data.take(known), theta[known]
     judged = [_judge(candidate, some, held_out) for candidate in candidates]
     best = int(np.argmax([likelihood for likelihood, _ in judged]))

@@ -169,6 +169,9 @@ class DrawingSource:
         self._scratch = np.empty_like(members)
         self._span = {0: (0, len(members))}
 
+    def read_root(self, features: IndexArray, max_leaves: int) -> None:
+        """Return None: every node draws features of its own."""
+
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums."""
         return self._sum(*self._span[0])
@@ -198,8 +201,6 @@ class DrawingSource:
             varied = self._rng.permutation(varied)[: self._params.n_drawn]
         drawn = np.sort(varied).astype(np.int32)
         sums = np.empty((len(drawn), self._n_bins, n_channels))
-        accumulate_histograms(
-            self._bins, self._rows, members, drawn, (0,) * n_channels, sums
-        )
+        accumulate_histograms(self._bins, self._rows, members, drawn, sums)
         out[drawn] = sums
         return out

@@ -79,6 +79,9 @@ class SharedBoostingState:
         """Set the share and seed of the individuals that the next tree is grown on."""
         self._next_share = share, seed
 
+    def read_root(self, features: IndexArray, max_leaves: int) -> None:
+        """Return None: the individuals are elsewhere."""
+
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums."""
         if self._root is None or not self._is_as_before(features):

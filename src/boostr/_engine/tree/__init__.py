@@ -4,6 +4,7 @@ from boostr._engine.tree._grower import GrowthParams, grow_tree
 from boostr._engine.tree._search import LeafProblem
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
+from boostr._engine.tree._whole import WholeRoot
 
 __all__ = [
     "GrowthParams",
@@ -11,6 +12,7 @@ __all__ = [
     "LeafProblem",
     "LocalSource",
     "Tree",
+    "WholeRoot",
     "grow_tree",
     "pack_trees",
 ]

@@ -10,7 +10,8 @@ import numpy as np
 
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
-from boostr._engine.tree._tree import Tree
+from boostr._engine.tree._tree import Tree, pack_sides
+from boostr._engine.tree._whole import grow_whole_tree
 from boostr._kernels.apply import Nodes
 from boostr._kernels.solve import solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray
@@ -44,23 +45,14 @@ class _TreeBuilder:
 
     def __init__(
         self,
-        problem: LeafProblem,
+        search: SearchParams,
         params: GrowthParams,
-        n_values: IndexArray,
-        is_categorical: BoolArray,
         features: IndexArray,
         seed: int,
     ) -> None:
-        self.problem = problem
+        self.problem = search.problem
         self.params = params
-        self.search = SearchParams(
-            problem,
-            n_values,
-            is_categorical,
-            float(params.min_samples_leaf),
-            params.n_candidates,
-            params.n_threads,
-        )
+        self.search = search
         self.features = features
         self.seed = seed
         self.feature: list[int] = []
@@ -111,7 +103,7 @@ class _TreeBuilder:
         self.left_child[node] = len(self.feature)
         if self.search.is_categorical[split.feature]:
             self.category_set[node] = len(self.categories)
-            self.categories.append(_pack_bits(split.goes_left))
+            self.categories.append(pack_sides(split.goes_left))
         return len(self.feature), len(self.feature) + 1
 
     def finish(self) -> Tree:
@@ -142,10 +134,23 @@ def grow_tree(
     Growth ``best`` splits the leaf with the largest gain and ends exactly at
     ``max_leaves``. Growth ``level`` is the paper's: in each round every leaf with a
     positive gain is split, and no round begins once there are ``max_leaves`` leaves.
+    Most trees are grown by one kernel; others node by node, each step on all threads.
     """
-    builder = _TreeBuilder(problem, params, n_values, is_categorical, features, seed)
-    grow = _grow_best_first if params.growth == "best" else _grow_by_level
-    grow(source, builder)
+    search = SearchParams(
+        problem,
+        n_values,
+        is_categorical,
+        float(params.min_samples_leaf),
+        params.n_candidates,
+        params.n_threads,
+    )
+    is_best_first = params.growth == "best"
+    if is_best_first and problem.groups is None:
+        root = source.read_root(features, params.max_leaves)
+        if root is not None:
+            return grow_whole_tree(root, search, features, params.gamma1, seed)
+    builder = _TreeBuilder(search, params, features, seed)
+    (_grow_best_first if is_best_first else _grow_by_level)(source, builder)
     return builder.finish()
 
 
@@ -184,10 +189,3 @@ def _grow_by_level(source: HistogramSource, builder: _TreeBuilder) -> None:
     while level and n_leaves < builder.params.max_leaves:
         n_leaves += len(level)
         level = [child for leaf in level for child in _split_leaf(source, builder, leaf)]
-
-
-def _pack_bits(goes_left: BoolArray) -> FloatArray:
-    """Return the side of 256 bins as eight 32-bit words."""
-    sides = np.zeros(256, dtype=np.bool_)
-    sides[: len(goes_left)] = goes_left
-    return np.packbits(sides, bitorder="little").view(np.uint32)

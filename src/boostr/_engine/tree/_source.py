@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Protocol
 
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
+from boostr._engine.tree._whole import TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
+from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
     accumulate_histograms,
     accumulate_histograms_parallel,
-    accumulate_many_channels,
-    accumulate_many_channels_parallel,
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["HistogramSource", "LocalSource"]
 
 _PARALLEL_FROM = 30_000  # members from which waking up threads pays
-_FEW_CHANNELS = 32  # up to which the compiler unrolls the sums
+_MOST_SUMS = 2**21  # of all leaves of a tree that is grown by one kernel
+_FEW_CHANNELS = 32  # more of them take as long as more members
 
 
 class HistogramSource(Protocol):
     """All that a grower knows of individuals."""
+
+    def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
+        """Return the root, or None where a tree has to be grown node by node."""
+        ...
 
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, (n_used, n_bins, n_channels), for the given features."""
@@ -59,13 +65,13 @@ class LocalSource:
         self._n_bins = features.n_bins
         self._rows = rows
         self._n_gradients = n_gradients
-        self._is_wide = rows.shape[1] > _FEW_CHANNELS
         self._n_threads = n_threads
         self._members = np.empty(0, dtype=np.int32)
         self._used = np.empty(0, dtype=np.int32)
         self._root: FloatArray = np.empty((0, 0, 0))
         self._order = self._members
         self._scratch = self._members
+        self._space: TreeSpace | None = None
         self._span: dict[int, tuple[int, int]] = {}
         self._histograms: dict[int, FloatArray] = {}
 
@@ -77,8 +83,28 @@ class LocalSource:
             self._root = np.empty((0, 0, 0))
         self._order = members.copy()
 
+    def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
+        """Return the root if its tree is too small for many threads."""
+        shape = (len(features), self._n_bins, self._rows.shape[1])
+        uses_threads = self._n_threads > 1 and len(self._order) >= _PARALLEL_FROM
+        if uses_threads or max_leaves * prod(shape) > _MOST_SUMS:
+            return None
+        self._sum_root(features)
+        space = self._space
+        if space is None or space.histograms.shape != (max_leaves, *shape):
+            space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
+        data = Individuals(self._bins, self._rows, self._order, self._scratch)
+        return WholeRoot(data, self._root, space)
+
     def root(self, features: IndexArray) -> FloatArray:
-        """Return the root's sums; what does not change between trees is summed once."""
+        """Return the root's sums, see `HistogramSource`."""
+        self._sum_root(features)
+        self._span = {0: (0, len(self._order))}
+        self._histograms = {0: self._root.copy()}
+        return self._histograms[0]
+
+    def _sum_root(self, features: IndexArray) -> None:
+        """Sum over the root's members; what does not change between trees once."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
         # The same features may come as another array, from another process.
         is_same = features is self._used or np.array_equal(features, self._used)
@@ -92,9 +118,6 @@ class LocalSource:
         else:
             self._root = np.empty(shape)
             self._accumulate(0, n_members, self._root)
-        self._span = {0: (0, n_members)}
-        self._histograms = {0: self._root.copy()}
-        return self._histograms[0]
 
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
@@ -116,19 +139,13 @@ class LocalSource:
 
     def _accumulate(self, begin: int, end: int, out: FloatArray) -> None:
         """Sum as many channels as ``out`` has, from the first on."""
-        n_channels = out.shape[2]
-        data = (self._bins, self._rows, self._order[begin:end], self._used)
+        data = (self._bins, self._rows, self._order[begin:end], self._used, out)
         n_chunks = min(self._n_threads, len(self._used))
-        if self._is_wide:
-            is_large = (end - begin) * n_channels >= _PARALLEL_FROM * _FEW_CHANNELS
-            if n_chunks > 1 and is_large:
-                accumulate_many_channels_parallel(*data, n_channels, out, n_chunks)
-            else:
-                accumulate_many_channels(*data, n_channels, out)
-        elif n_chunks > 1 and end - begin >= _PARALLEL_FROM:
-            accumulate_histograms_parallel(*data, (0,) * n_channels, out, n_chunks)
+        n_sums = (end - begin) * max(out.shape[2], _FEW_CHANNELS)
+        if n_chunks > 1 and n_sums >= _PARALLEL_FROM * _FEW_CHANNELS:
+            accumulate_histograms_parallel(*data, n_chunks)
         else:
-            accumulate_histograms(*data, (0,) * n_channels, out)
+            accumulate_histograms(*data)
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (

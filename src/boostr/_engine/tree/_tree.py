@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.apply import Nodes
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
 
-__all__ = ["Tree", "pack_trees"]
+__all__ = ["Tree", "pack_sides", "pack_trees"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,14 @@ class Tree:
         return self._with_values(value)
 
     def _with_values(self, value: FloatArray) -> Tree:
-        return Tree(self.nodes._replace(value=value), self.gain, self.count)
+        return Tree(Nodes(*self.nodes[:-1], value), self.gain, self.count)
+
+
+def pack_sides(goes_left: BoolArray) -> AnyArray:
+    """Return the side of 256 bins as eight 32-bit words."""
+    sides = np.zeros(256, dtype=np.bool_)
+    sides[: len(goes_left)] = goes_left
+    return np.packbits(sides, bitorder="little").view(np.uint32)
 
 
 def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:

@@ -1,0 +1,101 @@
+"""Trees that are grown by one call of a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boostr._engine.tree._search import SearchParams
+from boostr._engine.tree._tree import Tree, pack_sides
+from boostr._kernels.apply import Nodes
+from boostr._kernels.growth import (
+    GrowingNodes,
+    Individuals,
+    SplitRules,
+    grow_best_first,
+)
+from boostr._typing import FloatArray, IndexArray
+
+__all__ = ["TreeSpace", "WholeRoot", "grow_whole_tree"]
+
+_NO_SETS = np.empty((0, 8), dtype=np.uint32)
+
+
+class TreeSpace:
+    """Working space for one tree after the other, up to so many leaves."""
+
+    def __init__(self, max_leaves: int, root_shape: tuple[int, ...], n_terms: int) -> None:
+        n_nodes = 2 * max_leaves - 1
+        _, n_bins, n_channels = root_shape
+        self.max_leaves = max_leaves
+        self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
+        self.nodes = GrowingNodes(
+            feature=np.empty(n_nodes, np.int32),
+            bin_threshold=np.empty(n_nodes, np.uint8),
+            missing_left=np.empty(n_nodes, np.bool_),
+            left_child=np.empty(n_nodes, np.int32),
+            category_set=np.empty(n_nodes, np.int32),
+            value=np.empty((n_nodes, n_terms)),
+            gain=np.empty(n_nodes),
+            n_members=np.empty(n_nodes),
+            goes_left=np.empty((n_nodes, n_bins), np.bool_),
+            is_open=np.empty(n_nodes, np.bool_),
+            sums=np.empty((n_nodes, 2, n_channels)),
+            span=np.empty((n_nodes, 2), np.int64),
+            slot=np.empty(n_nodes, np.int64),
+        )
+
+
+class WholeRoot:
+    """All that one kernel needs to grow a tree."""
+
+    __slots__ = ("individuals", "space", "sums")
+
+    def __init__(
+        self, individuals: Individuals, sums: FloatArray, space: TreeSpace
+    ) -> None:
+        self.individuals = individuals
+        self.sums = sums  # (n_used, n_bins, n_channels), not to be changed
+        self.space = space
+
+
+def grow_whole_tree(
+    root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
+) -> Tree:
+    """Grow a tree best first; it has the same bits as one that is grown node by node."""
+    problem, space = search.problem, root.space
+    rules = SplitRules(
+        features,
+        search.n_values,
+        search.is_categorical,
+        problem.penalty,
+        problem.solver,
+        search.min_count,
+        search.n_candidates,
+        np.uint64(seed),
+        price,
+    )
+    n_nodes, n_sets = grow_best_first(
+        root.individuals, root.sums, rules, space.max_leaves, space.histograms, space.nodes
+    )
+    return _read_tree(space.nodes, n_nodes, n_sets)
+
+
+def _read_tree(nodes: GrowingNodes, n_nodes: int, n_sets: int) -> Tree:
+    """Copy the tree: its space is used again."""
+    categories = _NO_SETS
+    category_set = nodes.category_set[:n_nodes].copy()
+    if n_sets:
+        splits = np.flatnonzero(category_set >= 0)
+        categories = np.empty((n_sets, 8), dtype=np.uint32)
+        for node in splits:
+            categories[category_set[node]] = pack_sides(nodes.goes_left[node])
+    packed = Nodes(
+        nodes.feature[:n_nodes].copy(),
+        nodes.bin_threshold[:n_nodes].copy(),
+        nodes.missing_left[:n_nodes].copy(),
+        nodes.left_child[:n_nodes].copy(),
+        category_set,
+        categories,
+        nodes.value[:n_nodes].copy(),
+    )
+    return Tree(packed, nodes.gain[:n_nodes].copy(), nodes.n_members[:n_nodes].copy())

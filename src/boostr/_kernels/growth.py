@@ -1,0 +1,217 @@
+"""Growth of a whole tree, where calls from Python would take longer than the sums."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from boostr._kernels._jit import kernel
+from boostr._kernels.binning import partition_members
+from boostr._kernels.histogram import accumulate_histograms
+from boostr._kernels.solve import solve_leaf
+from boostr._kernels.split import find_best_split, solve_node
+from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, PositionArray
+
+__all__ = ["GrowingNodes", "Individuals", "SplitRules", "grow_best_first"]
+
+_NODE_STEP = 0x9E3779B97F4A7C15  # between the seeds of nodes
+
+
+class Individuals(NamedTuple):
+    """Individuals that a tree is grown on."""
+
+    x_binned: BinArray  # (n_individuals, n_features), C order
+    rows: FloatArray  # (n_individuals, n_channels), C order
+    members: IndexArray  # (n_members,) of the root; those of a node stand together
+    scratch: IndexArray  # (n_members,) working space
+
+
+class SplitRules(NamedTuple):
+    """What may split a node, and what a split is worth; see `find_best_split`."""
+
+    features: IndexArray  # (n_used,) that may split
+    n_values: IndexArray  # (n_features,)
+    is_categorical: BoolArray  # (n_features,)
+    penalty: FloatArray  # (n_terms, n_terms)
+    solver: int
+    min_count: float
+    n_candidates: int
+    seed: np.uint64
+    price: float  # of a leaf
+
+
+class GrowingNodes(NamedTuple):
+    """Nodes of a tree in the making, up to ``2 * max_leaves - 1`` of them."""
+
+    feature: IndexArray  # -1 in leaves
+    bin_threshold: BinArray
+    missing_left: BoolArray
+    left_child: IndexArray
+    category_set: IndexArray  # number among the splits by category, -1 elsewhere
+    value: FloatArray  # (n_nodes, n_terms)
+    gain: FloatArray
+    n_members: FloatArray  # as floats
+    goes_left: BoolArray  # (n_nodes, n_bins)
+    is_open: BoolArray  # leaves that can be split
+    sums: FloatArray  # (n_nodes, 2, n_channels) of the node and of its left side
+    span: PositionArray  # (n_nodes, 2) first member and the one after the last
+    slot: PositionArray  # where the node's histograms are
+
+
+@kernel
+def _add_node(
+    node: int, histograms: FloatArray, rules: SplitRules, nodes: GrowingNodes
+) -> None:
+    """Add a leaf with its coefficients; open it if its best split pays."""
+    sums, value = nodes.sums[node], nodes.value[node]
+    own = solve_node(histograms[0], rules.penalty, rules.solver, None, sums[0], value)
+    gain, slot, bin_index, missing_left = find_best_split(
+        histograms,
+        rules.features,
+        rules.n_values,
+        rules.is_categorical,
+        rules.penalty,
+        rules.solver,
+        None,
+        rules.min_count,
+        rules.n_candidates,
+        rules.seed + np.uint64(node) * np.uint64(_NODE_STEP),
+        own,
+        value,
+        nodes.goes_left[node],
+        sums,
+    )
+    nodes.n_members[node] = sums[0, sums.shape[1] - 1]
+    nodes.gain[node] = gain - rules.price
+    nodes.is_open[node] = slot >= 0 and nodes.gain[node] > 0.0
+    nodes.feature[node] = rules.features[slot] if slot >= 0 else -1
+    nodes.bin_threshold[node] = bin_index
+    nodes.missing_left[node] = missing_left
+    nodes.left_child[node] = 0
+    nodes.category_set[node] = -1
+
+
+@kernel
+def _close(node: int, nodes: GrowingNodes) -> None:
+    """Make a node a leaf for good."""
+    nodes.feature[node] = -1
+    nodes.bin_threshold[node] = 0
+    nodes.missing_left[node] = False
+    nodes.left_child[node] = 0
+    nodes.category_set[node] = -1
+    nodes.gain[node] = 0.0
+
+
+@kernel
+def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
+    """Return the leaf whose split gains most, the first of equals; -1 if there is none."""
+    best = -1
+    for node in range(n_nodes):
+        if nodes.is_open[node] and (best < 0 or nodes.gain[node] > nodes.gain[best]):
+            best = node
+    return best
+
+
+@kernel
+def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNodes) -> None:
+    """Add the children of the last split: their sums are known already."""
+    sums = nodes.sums[node]
+    for channel in range(sums.shape[1]):
+        sums[0, channel] -= sums[1, channel]
+    for child in (left, left + 1):
+        own = sums[1] if child == left else sums[0]
+        solve_leaf(own, rules.penalty, rules.solver, None, nodes.value[child])
+        nodes.n_members[child] = own[sums.shape[1] - 1]
+        _close(child, nodes)
+
+
+@kernel
+def _split(
+    node: int,
+    left: int,
+    free: int,
+    individuals: Individuals,
+    features: IndexArray,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+) -> None:
+    """Send members to two children; sum over the smaller, the other is the difference."""
+    x_binned, rows, members, scratch = individuals
+    begin, end = nodes.span[node, 0], nodes.span[node, 1]
+    feature = nodes.feature[node]
+    middle = begin + partition_members(
+        x_binned, feature, nodes.goes_left[node], members[begin:end], scratch[begin:end]
+    )
+    nodes.span[left, 0], nodes.span[left, 1] = begin, middle
+    nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
+    smaller = left if middle - begin <= end - middle else left + 1
+    larger = 2 * left + 1 - smaller
+    nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
+    own = members[nodes.span[smaller, 0] : nodes.span[smaller, 1]]
+    accumulate_histograms(x_binned, rows, own, features, histograms[free])
+    flat, taken = histograms[nodes.slot[larger]].reshape(-1), histograms[free].reshape(-1)
+    for place in range(flat.shape[0]):
+        flat[place] -= taken[place]
+
+
+@kernel
+def grow_best_first(
+    individuals: Individuals,
+    root: FloatArray,
+    rules: SplitRules,
+    max_leaves: int,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+) -> tuple[int, int]:
+    """Split the leaf with the largest gain until no split pays or there are enough leaves.
+
+    Parameters
+    ----------
+    individuals : Individuals
+        Bins and statistics; members are reordered.
+    root : (n_used, n_bins, n_channels) float64, C order
+        The sums of the root.
+    rules : SplitRules
+        What may split a node.
+    max_leaves : int
+        Leaves at most.
+    histograms : (max_leaves, n_used, n_bins, n_channels) float64, C order
+        Working space.
+    nodes : GrowingNodes
+        Overwritten.
+
+    Returns
+    -------
+    tuple of (int, int)
+        Number of nodes, and of splits by category.
+    """
+    nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
+    nodes.slot[0] = 0
+    _add_node(0, root, rules, nodes)
+    if max_leaves > 2:
+        first, flat = histograms[0].reshape(-1), root.reshape(-1)
+        for place in range(flat.shape[0]):
+            first[place] = flat[place]
+    n_nodes, n_sets = 1, 0
+    for n_leaves in range(2, max_leaves + 1):
+        node = _find_largest(nodes, n_nodes)
+        if node < 0:
+            break
+        nodes.is_open[node] = False
+        nodes.left_child[node] = n_nodes
+        if rules.is_categorical[nodes.feature[node]]:
+            nodes.category_set[node] = n_sets
+            n_sets += 1
+        if n_leaves == max_leaves:
+            _add_last_leaves(node, n_nodes, rules, nodes)
+        else:
+            free = n_leaves - 1
+            _split(node, n_nodes, free, individuals, rules.features, histograms, nodes)
+            for child in (n_nodes, n_nodes + 1):
+                _add_node(child, histograms[nodes.slot[child]], rules, nodes)
+        n_nodes += 2
+    for node in range(n_nodes):
+        if nodes.left_child[node] == 0:
+            _close(node, nodes)
+    return n_nodes, n_sets
