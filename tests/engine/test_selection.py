@@ -6,10 +6,12 @@ from tests import oracles
 from tests.engine.problems import make_problem
 
 from boostr._engine.selection import (
+    _hope_for,
     _solve_nonnegative,
     _weigh_by_distance,
     draw_folds,
     grow,
+    is_clearly_worse,
     validate,
     weigh_runs,
 )
@@ -259,3 +261,46 @@ def test_weights_look_only_at_those_held_out(problem):
     before = weigh_runs(problem.training_set, runs)
     problem.stats.linear[1] *= 1e6  # never held out
     assert_allclose(weigh_runs(problem.training_set, runs), before)
+
+
+@pytest.fixture
+def rivals(rng):
+    """A run that learns, one that hardly does, and what they were grown with."""
+    problem = make_problem(rng, 400)
+    folds = draw_folds(len(problem), 5, 1, 3)
+    task = problem.task(60, learning_rate=0.2, starts_at_mean=True)
+    poor = GrowthParams(max_leaves=2, min_samples_leaf=180)
+    good = validate(task, GROWTH, folds, "good")
+    return task, poor, folds, good, validate(task, poor, folds, "poor")
+
+
+def test_a_run_that_stays_behind_a_rival_is_given_up(rivals):
+    task, poor, folds, good, whole = rivals
+    assert is_clearly_worse(task.training_set, whole, good)
+    stopped = validate(task, poor, folds, "poor", good)
+    assert 20 <= len(stopped.curve) < len(whole.curve)
+    assert np.array_equal(stopped.curve, whole.curve[: len(stopped.curve)])
+    assert is_clearly_worse(task.training_set, stopped, good)
+
+
+def test_a_run_that_is_ahead_of_its_rival_is_finished(rivals):
+    task, _, folds, good, poor = rivals
+    found = validate(task, GROWTH, folds, "good", poor)
+    assert np.array_equal(found.curve, good.curve)
+
+
+def test_a_run_is_not_worse_than_itself(rivals):
+    task, _, _, good, poor = rivals
+    assert not is_clearly_worse(task.training_set, good, good)
+    assert not is_clearly_worse(task.training_set, good, poor)
+
+
+@pytest.mark.parametrize("n_rounds", [20, 31, 200])
+def test_hope_is_above_what_an_exponential_curve_gains_yet(n_rounds):
+    curve = -1.0 + np.exp(-np.arange(n_rounds) / 50.0)
+    gains_yet = curve[-1] + 1.0
+    assert gains_yet <= _hope_for(curve.tolist()) <= 4.0 * gains_yet
+
+
+def test_a_curve_that_does_not_fall_leaves_no_hope():
+    assert _hope_for([0.0] + [1.0] * 39) == 0.0

@@ -7,6 +7,7 @@ from tests import oracles
 
 from boostr._kernels.apply import (
     Nodes,
+    add_grown_tree,
     add_tree,
     add_tree_parallel,
     find_leaves,
@@ -200,3 +201,25 @@ def test_the_loss_is_the_quadratic_of_the_members(rng):
     members = np.array([3, 5, 19], dtype=np.int32)
     expected = total_loss(theta[members], linear[members], hessians[members])
     assert_allclose(quadratic_loss(theta, rows, linear, members), expected)
+
+
+@pytest.mark.parametrize("n_terms", [1, 2, 3])
+@pytest.mark.parametrize("n_chunks", [1, 7])
+def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks):
+    nodes, _ = make_trees(rng, [5], n_terms)
+    bins = make_bins(rng, 200)
+    _, linear, quadratic, theta, rows = make_state(rng, 200, n_terms, is_diagonal=False)
+    leaves = np.empty(200, dtype=np.int32)
+    find_leaves(bins, MISSING, nodes, 0, leaves)
+    is_other = rng.random(200) < 0.3
+    everybody = np.arange(200, dtype=np.int32)
+    parts = [everybody[~is_other & (leaves == node)] for node in range(len(nodes.feature))]
+    ends = np.cumsum([len(part) for part in parts])
+    span = np.column_stack([ends - [len(part) for part in parts], ends])
+    own, other = [theta.copy(), rows.copy()], [theta.copy(), rows.copy()]
+    data = (bins, MISSING, nodes, linear, quadratic)
+    known = (np.concatenate(parts), span, everybody[is_other], n_chunks)
+    found = add_grown_tree(*data, *own, *known)
+    expected = add_tree_parallel(*data, *other, n_chunks)
+    assert found == expected
+    assert np.array_equal(np.hstack(own), np.hstack(other))

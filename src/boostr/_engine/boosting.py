@@ -20,7 +20,12 @@ from boostr._engine.tree import (
     WholeRoot,
     grow_tree,
 )
-from boostr._kernels.apply import add_tree, add_tree_parallel, quadratic_loss
+from boostr._kernels.apply import (
+    add_grown_tree,
+    add_tree,
+    add_tree_parallel,
+    quadratic_loss,
+)
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
 
@@ -137,8 +142,12 @@ class LocalBoostingState:
             self.theta,
             self.rows,
         )
-        if len(self.theta) >= _PARALLEL_FROM:
-            total = add_tree_parallel(*arguments, _N_CHUNKS)
+        spans = self._source.find_spans(tree)
+        n_chunks = _N_CHUNKS if len(self.theta) >= _PARALLEL_FROM else 1
+        if spans is not None and len(spans[0]) == len(self._members):
+            total = add_grown_tree(*arguments, *spans, self.held_out, n_chunks)
+        elif n_chunks > 1:
+            total = add_tree_parallel(*arguments, n_chunks)
         else:
             total = add_tree(*arguments)
         return total, self.loss(self.held_out)

@@ -61,7 +61,8 @@ Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
 _PATIENCE = 40  # rounds without a better held-out loss before a run ends
-_FIRST_CHECK = 20  # rounds after which a run is compared with a better one; then twice, ...
+_FIRST_CHECK = 20  # rounds after which a run is compared with a better one
+_NEXT_CHECK = 1.5  # times as many rounds until it is compared again
 _OPTIMISM = 1.5  # times what a run is expected to gain yet
 _SLOWEST = 0.95  # ratio of what later and earlier rounds gained, at most
 _CLEARLY = 2.5  # standard errors by which a run that is given up must be worse
@@ -214,7 +215,7 @@ def validate(
                     booster.state.keep()
             task.report(label, len(curve), curve[-1])
             if rival is not None and len(curve) == next_check:
-                next_check *= 2
+                next_check = round(_NEXT_CHECK * next_check)
                 run = _make_run(task, growth, folds, label, boosters, curve, n_kept)
                 if is_clearly_worse(task.training_set, run, rival, _hope_for(curve)):
                     return run
@@ -223,8 +224,9 @@ def validate(
 
 def _hope_for(curve: Sequence[float]) -> float:
     """Return what a run may gain yet, if gains go on falling by the same factor."""
-    middle, lowest = curve[len(curve) // 2 - 1], min(curve)
-    earlier, later = curve[0] - middle, middle - lowest
+    half = len(curve) // 2
+    middle = curve[half - 1]
+    earlier, later = curve[0] - middle, max(middle - min(curve[half:]), 0.0)
     ratio = min(later / earlier, _SLOWEST) if earlier > 0.0 else _SLOWEST
     return _OPTIMISM * later * ratio / (1.0 - ratio)
 

@@ -294,9 +294,10 @@ def _validate_shapes(
     ]
     if term is None:
         return runs, hopeful
-    winner = shapes[runs.index(best)]
+    place = runs.index(best)
+    winner = shapes[place]
     runs = [run.widen(term, task.training_set) for run in runs]
-    (wide,) = _validate_each(task, [winner], folds, ending + _OWN)
+    (wide,) = _validate_each(task, [winner], folds, ending + _OWN, runs[place])
     runs.append(wide)
     if wide.curve.min() < best.curve.min():
         others = [shape for shape in hopeful if shape is not winner]

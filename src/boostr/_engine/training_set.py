@@ -25,6 +25,7 @@ __all__ = [
     "sum_up",
 ]
 
+_FEW = 3_000  # individuals up to which a tree is grown before a thread would wake up
 _MANY = 30_000  # individuals from which one tree keeps all threads busy
 
 # One row per individual, kept where the individuals are: an array, or a handle of several.
@@ -126,9 +127,10 @@ class LocalTrainingSet:
         return LocalBoostingState(self.stats, self.features, solver, held_out, n_threads)
 
     def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
-        """Return one, unless a tree takes long though there are few individuals."""
-        has_long_steps = problem.solver == GROUPED and len(self) < _MANY
-        return min(n_threads, n_models) if has_long_steps else 1
+        """Return one, unless a tree takes long though it keeps one thread busy only."""
+        has_long_steps = problem.solver == GROUPED or len(self) >= _FEW
+        is_on_one_thread = len(self) < _MANY
+        return min(n_threads, n_models) if has_long_steps and is_on_one_thread else 1
 
     def gather_held_out(
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int

@@ -8,10 +8,18 @@ import numba
 import numpy as np
 
 from boostr._kernels._jit import kernel, parallel_kernel
-from boostr._typing import AnyArray, BinArray, BoolArray, FloatArray, IndexArray
+from boostr._typing import (
+    AnyArray,
+    BinArray,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    PositionArray,
+)
 
 __all__ = [
     "Nodes",
+    "add_grown_tree",
     "add_tree",
     "add_tree_parallel",
     "find_leaves",
@@ -84,6 +92,56 @@ def find_leaves(
 
 
 @kernel
+def _add_leaves(
+    leaves: IndexArray,
+    value: FloatArray,
+    linear: FloatArray,
+    quadratic: FloatArray,
+    theta: FloatArray,
+    rows: FloatArray,
+) -> float:
+    """Add the leaves of all individuals; return their loss."""
+    n_terms = value.shape[1]
+    is_diagonal = quadratic.shape[1] == n_terms
+    total = 0.0
+    for row in range(leaves.shape[0]):
+        leaf = leaves[row]
+        if n_terms == 1:  # the same by name, which is faster
+            added = value[leaf, 0]
+            coefficient = theta[row, 0] + added
+            gradient = rows[row, 0] + quadratic[row, 0] * added
+            theta[row, 0] = coefficient
+            rows[row, 0] = gradient
+            total += coefficient * (gradient - linear[row, 0])
+            continue
+        position = 0
+        for term in range(n_terms):
+            added = value[leaf, term]
+            theta[row, term] += added
+            if is_diagonal:
+                rows[row, term] += quadratic[row, term] * added
+                continue
+            for other in range(term):
+                rows[row, term] += quadratic[row, position] * value[leaf, other]
+                rows[row, other] += quadratic[row, position] * added
+                position += 1
+            rows[row, term] += quadratic[row, position] * added
+            position += 1
+        for term in range(n_terms):
+            total += theta[row, term] * (rows[row, term] - linear[row, term])
+    return 0.5 * total
+
+
+@kernel
+def _sum_in_order(losses: FloatArray) -> float:
+    """Return a sum whose bits do not depend on the number of threads."""
+    total = 0.0
+    for chunk in range(losses.shape[0]):
+        total += losses[chunk]
+    return total
+
+
+@kernel
 def add_tree(
     x_binned: BinArray,
     missing_bin: int,
@@ -117,28 +175,67 @@ def add_tree(
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    value = nodes.value
-    n_terms = value.shape[1]
-    is_diagonal = quadratic.shape[1] == n_terms
-    total = 0.0
-    for row in range(x_binned.shape[0]):
-        leaf = _leaf_of(x_binned, row, missing_bin, nodes, 0)
-        position = 0
-        for term in range(n_terms):
-            added = value[leaf, term]
-            theta[row, term] += added
-            if is_diagonal:
-                rows[row, term] += quadratic[row, term] * added
-                continue
-            for other in range(term):
-                rows[row, term] += quadratic[row, position] * value[leaf, other]
-                rows[row, other] += quadratic[row, position] * added
-                position += 1
-            rows[row, term] += quadratic[row, position] * added
-            position += 1
-        for term in range(n_terms):
-            total += theta[row, term] * (rows[row, term] - linear[row, term])
-    return 0.5 * total
+    leaves = np.empty(x_binned.shape[0], np.int32)
+    find_leaves(x_binned, missing_bin, nodes, 0, leaves)
+    return _add_leaves(leaves, nodes.value, linear, quadratic, theta, rows)
+
+
+@kernel
+def add_grown_tree(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    linear: FloatArray,
+    quadratic: FloatArray,
+    theta: FloatArray,
+    rows: FloatArray,
+    members: IndexArray,
+    span: PositionArray,
+    others: IndexArray,
+    n_chunks: int,
+) -> float:
+    """Do the same with a tree of which most individuals know their leaf already.
+
+    Parameters
+    ----------
+    x_binned, missing_bin, nodes, linear, quadratic, theta, rows
+        See `add_tree`.
+    members : (n_members,) int32
+        Individuals that the tree was grown on, those of a leaf side by side.
+    span : (n_nodes, 2) int64
+        The first member of every node, and the one after the last.
+    others : (n_others,) int32
+        All other individuals.
+    n_chunks : int
+        Runs of individuals whose losses are summed one by one; with as many, the loss has
+        the same bits as that of `add_tree_parallel`.
+
+    Returns
+    -------
+    float
+        The loss of all individuals after the update, see `quadratic_loss`.
+    """
+    leaves = np.empty(x_binned.shape[0], np.int32)
+    for node in range(nodes.feature.shape[0]):
+        if nodes.feature[node] < 0:
+            for position in range(span[node, 0], span[node, 1]):
+                leaves[members[position]] = node
+    for position in range(others.shape[0]):
+        row = others[position]
+        leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
+    losses = np.zeros(n_chunks)
+    for chunk in range(n_chunks):
+        begin = chunk * leaves.shape[0] // n_chunks
+        end = (chunk + 1) * leaves.shape[0] // n_chunks
+        losses[chunk] = _add_leaves(
+            leaves[begin:end],
+            nodes.value,
+            linear[begin:end],
+            quadratic[begin:end],
+            theta[begin:end],
+            rows[begin:end],
+        )
+    return _sum_in_order(losses)
 
 
 @parallel_kernel
@@ -170,7 +267,7 @@ def add_tree_parallel(
             theta[begin:end],
             rows[begin:end],
         )
-    return losses.sum()
+    return _sum_in_order(losses)
 
 
 @kernel

@@ -127,7 +127,22 @@ def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNode
 
 
 @kernel
-def _split(
+def _send_members(
+    node: int, left: int, individuals: Individuals, nodes: GrowingNodes
+) -> None:
+    """Send the members of a node to its two children."""
+    x_binned, _, members, scratch = individuals
+    begin, end = nodes.span[node, 0], nodes.span[node, 1]
+    feature = nodes.feature[node]
+    middle = begin + partition_members(
+        x_binned, feature, nodes.goes_left[node], members[begin:end], scratch[begin:end]
+    )
+    nodes.span[left, 0], nodes.span[left, 1] = begin, middle
+    nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
+
+
+@kernel
+def _sum_children(
     node: int,
     left: int,
     free: int,
@@ -136,15 +151,9 @@ def _split(
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
-    """Send members to two children; sum over the smaller, the other is the difference."""
-    x_binned, rows, members, scratch = individuals
-    begin, end = nodes.span[node, 0], nodes.span[node, 1]
-    feature = nodes.feature[node]
-    middle = begin + partition_members(
-        x_binned, feature, nodes.goes_left[node], members[begin:end], scratch[begin:end]
-    )
-    nodes.span[left, 0], nodes.span[left, 1] = begin, middle
-    nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
+    """Sum over the smaller child; the larger one is the difference."""
+    x_binned, rows, members, _ = individuals
+    begin, middle, end = nodes.span[left, 0], nodes.span[left, 1], nodes.span[left + 1, 1]
     smaller = left if middle - begin <= end - middle else left + 1
     larger = 2 * left + 1 - smaller
     nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
@@ -169,7 +178,7 @@ def grow_best_first(
     Parameters
     ----------
     individuals : Individuals
-        Bins and statistics; members are reordered.
+        Bins and statistics; members are reordered, so that those of a leaf stand together.
     root : (n_used, n_bins, n_channels) float64, C order
         The sums of the root.
     rules : SplitRules
@@ -203,11 +212,12 @@ def grow_best_first(
         if rules.is_categorical[nodes.feature[node]]:
             nodes.category_set[node] = n_sets
             n_sets += 1
+        _send_members(node, n_nodes, individuals, nodes)
         if n_leaves == max_leaves:
             _add_last_leaves(node, n_nodes, rules, nodes)
         else:
-            free = n_leaves - 1
-            _split(node, n_nodes, free, individuals, rules.features, histograms, nodes)
+            free, used = n_leaves - 1, rules.features
+            _sum_children(node, n_nodes, free, individuals, used, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
                 _add_node(child, histograms[nodes.slot[child]], rules, nodes)
         n_nodes += 2

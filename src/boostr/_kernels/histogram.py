@@ -17,6 +17,7 @@ _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the
 _BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
 
 
+# Indices are unsigned: the compiler would else look whether they count from the end.
 @kernel
 def _accumulate_one(
     x_binned: BinArray,
@@ -26,14 +27,14 @@ def _accumulate_one(
     out: FloatArray,
 ) -> None:
     """Sum one channel: the gradient of one term, where the others are known."""
-    flat = out.reshape(-1)
-    stride = out.shape[1]
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
     for position in range(members.shape[0]):
-        member = members[position]
-        first = rows[member, 0]
+        member = np.uint64(members[position])
+        first = rows[member, np.uint64(0)]
+        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
-            bin_index = np.uint64(x_binned[member, features[slot]])
-            flat[np.uint64(slot * stride) + bin_index] += first
+            flat[cells + np.uint64(bins[start + np.uint64(features[slot])])] += first
+            cells += np.uint64(out.shape[1])
 
 
 @kernel
@@ -49,17 +50,20 @@ def _accumulate_three(
     The compiler cannot know that writing sums leaves the rows alone, and would load them
     anew for every feature; held by name they stay in registers, a quarter faster.
     """
-    flat = out.reshape(-1)
-    stride = out.shape[1] * 3
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     for position in range(members.shape[0]):
-        member = members[position]
-        first, second, third = rows[member, 0], rows[member, 1], rows[member, 2]
+        member = np.uint64(members[position])
+        first, second = rows[member, np.uint64(0)], rows[member, one]
+        third = rows[member, two]
+        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
-            bin_index = np.uint64(x_binned[member, features[slot]])
-            cell = np.uint64(slot * stride) + bin_index * np.uint64(3)
+            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+            cell = cells + bin_index * three
             flat[cell] += first
-            flat[cell + np.uint64(1)] += second
-            flat[cell + np.uint64(2)] += third
+            flat[cell + one] += second
+            flat[cell + two] += third
+            cells += np.uint64(out.shape[1]) * three
 
 
 @kernel
@@ -71,21 +75,25 @@ def _accumulate_six(
     out: FloatArray,
 ) -> None:
     """Sum six channels (two terms with full curvature), each held by name."""
-    flat = out.reshape(-1)
-    stride = out.shape[1] * 6
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
     for position in range(members.shape[0]):
-        member = members[position]
-        first, second, third = rows[member, 0], rows[member, 1], rows[member, 2]
-        fourth, fifth, sixth = rows[member, 3], rows[member, 4], rows[member, 5]
+        member = np.uint64(members[position])
+        first, second = rows[member, np.uint64(0)], rows[member, one]
+        third, fourth = rows[member, two], rows[member, three]
+        fifth, sixth = rows[member, four], rows[member, five]
+        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
-            bin_index = np.uint64(x_binned[member, features[slot]])
-            cell = np.uint64(slot * stride) + bin_index * np.uint64(6)
+            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+            cell = cells + bin_index * six
             flat[cell] += first
-            flat[cell + np.uint64(1)] += second
-            flat[cell + np.uint64(2)] += third
-            flat[cell + np.uint64(3)] += fourth
-            flat[cell + np.uint64(4)] += fifth
-            flat[cell + np.uint64(5)] += sixth
+            flat[cell + one] += second
+            flat[cell + two] += third
+            flat[cell + three] += fourth
+            flat[cell + four] += fifth
+            flat[cell + five] += sixth
+            cells += np.uint64(out.shape[1]) * six
 
 
 @kernel
@@ -97,16 +105,17 @@ def _accumulate_any(
     out: FloatArray,
 ) -> None:
     """Sum any number of channels."""
-    flat = out.reshape(-1)
-    n_channels = out.shape[2]
-    stride = out.shape[1] * n_channels
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    n_channels = np.uint64(out.shape[2])
     for position in range(members.shape[0]):
-        member = members[position]
+        member = np.uint64(members[position])
+        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
-            bin_index = np.uint64(x_binned[member, features[slot]])
-            cell = np.uint64(slot * stride) + bin_index * np.uint64(n_channels)
+            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+            cell = cells + bin_index * n_channels
             for channel in range(n_channels):
-                flat[cell + np.uint64(channel)] += rows[member, channel]
+                flat[cell + channel] += rows[member, channel]
+            cells += np.uint64(out.shape[1]) * n_channels
 
 
 @kernel

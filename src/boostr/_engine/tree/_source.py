@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
+from boostr._engine.tree._tree import Tree
 from boostr._engine.tree._whole import TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
 from boostr._kernels.growth import Individuals
@@ -15,7 +16,7 @@ from boostr._kernels.histogram import (
     accumulate_histograms,
     accumulate_histograms_parallel,
 )
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["HistogramSource", "LocalSource"]
 
@@ -95,6 +96,16 @@ class LocalSource:
             space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
         data = Individuals(self._bins, self._rows, self._order, self._scratch)
         return WholeRoot(data, self._root, space)
+
+    def find_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray] | None:
+        """Return the members in the order of leaves, and where those of nodes stand.
+
+        None if the tree is not the last one that a kernel has grown here.
+        """
+        space = self._space
+        if space is None or tree.nodes.feature is not space.grown:
+            return None
+        return self._order, space.nodes.span
 
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, see `HistogramSource`."""

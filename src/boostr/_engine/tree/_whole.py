@@ -28,6 +28,7 @@ class TreeSpace:
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
+        self.grown: IndexArray | None = None  # features of the last tree, to know it by
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
             bin_threshold=np.empty(n_nodes, np.uint8),
@@ -77,7 +78,9 @@ def grow_whole_tree(
     n_nodes, n_sets = grow_best_first(
         root.individuals, root.sums, rules, space.max_leaves, space.histograms, space.nodes
     )
-    return _read_tree(space.nodes, n_nodes, n_sets)
+    tree = _read_tree(space.nodes, n_nodes, n_sets)
+    space.grown = tree.nodes.feature  # which stays with the tree where it is scaled
+    return tree
 
 
 def _read_tree(nodes: GrowingNodes, n_nodes: int, n_sets: int) -> Tree:

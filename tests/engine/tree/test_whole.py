@@ -1,0 +1,108 @@
+"""Trees that one kernel grows are those that are grown node by node."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.engine.histories import FAMILIES
+from tests.engine.problems import make_problem
+
+from boostr._engine.tree import GrowthParams, LocalSource, grow_tree
+
+
+class NodeByNode:
+    """A source whose trees no kernel grows as a whole."""
+
+    def __init__(self, source):
+        self.root, self.split = source.root, source.split
+
+    def read_root(self, features, max_leaves):
+        return None
+
+
+def make_source(problem, members=None, n_threads=1):
+    rows = problem.stats.channels(problem.leaf.solver)
+    source = LocalSource(problem.features, rows, problem.stats.n_terms, n_threads)
+    source.start(problem.everybody if members is None else members)
+    return source
+
+
+def grow(problem, source, features, seed=0, **params):
+    return grow_tree(
+        source,
+        problem.leaf,
+        GrowthParams(**params),
+        problem.features.n_values,
+        problem.features.is_categorical,
+        np.array(features, dtype=np.int32),
+        seed,
+    )
+
+
+def assert_same(found, expected):
+    for name, own in found.nodes._asdict().items():
+        assert np.array_equal(own, getattr(expected.nodes, name)), name
+    assert np.array_equal(found.gain, expected.gain)
+    assert np.array_equal(found.count, expected.count)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 80),
+    family=st.sampled_from(sorted(FAMILIES)),
+    max_leaves=st.integers(1, 12),
+    min_samples_leaf=st.integers(1, 8),
+    n_candidates=st.sampled_from([0, 1, 3]),
+    gamma1=st.sampled_from([0.0, 0.05]),
+    features=st.sampled_from([[0, 1, 2], [2], [1, 0]]),
+)
+def test_a_kernel_grows_the_same_tree(seed, n, family, features, **params):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng, n, family)
+    members = rng.permutation(n)[: max(1, n - n // 4)].astype(np.int32)
+    source = make_source(problem, np.sort(members))
+    found = grow(problem, source, features, seed, **params)
+    source.start(np.sort(members))
+    expected = grow(problem, NodeByNode(source), features, seed, **params)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("max_leaves", [1, 2, 6])
+def test_members_stand_together_by_leaf(rng, max_leaves):
+    problem = make_problem(rng, 70)
+    source = make_source(problem)
+    tree = grow(problem, source, [0, 1, 2], max_leaves=max_leaves)
+    order, span = source.find_spans(tree.scaled(0.1))
+    leaves = np.flatnonzero(tree.nodes.feature < 0)
+    sizes = span[leaves, 1] - span[leaves, 0]
+    assert np.array_equal(sizes, tree.count[leaves])
+    together = np.concatenate([order[slice(*span[leaf])] for leaf in leaves])
+    assert sorted(together) == problem.everybody.tolist()
+
+
+def test_the_leaves_of_an_earlier_tree_are_not_known(rng):
+    problem = make_problem(rng, 70)
+    source = make_source(problem)
+    first = grow(problem, source, [0, 1, 2], max_leaves=4)
+    source.start(problem.everybody)
+    grow(problem, source, [0, 1, 2], max_leaves=4)
+    assert source.find_spans(first) is None
+
+
+def test_a_tree_outlives_the_next_one(rng):
+    problem = make_problem(rng, 70)
+    source = make_source(problem)
+    first = grow(problem, source, [0, 1, 2], max_leaves=4)
+    values = first.nodes.value.copy()
+    source.start(problem.everybody)
+    grow(problem, source, [2], max_leaves=4)
+    assert np.array_equal(first.nodes.value, values)
+
+
+def test_a_tree_with_too_many_sums_is_grown_node_by_node(rng, monkeypatch):
+    problem = make_problem(rng, 70)
+    expected = grow(problem, make_source(problem), [0, 1, 2], max_leaves=4)
+    monkeypatch.setattr("boostr._engine.tree._source._MOST_SUMS", 100)
+    source = make_source(problem)
+    assert source.read_root(np.arange(3, dtype=np.int32), 4) is None
+    assert_same(grow(problem, source, [0, 1, 2], max_leaves=4), expected)
