@@ -119,8 +119,12 @@ def scan_one_term(
             n_right = totals[2] - n_left
             if not is_candidate[position] or n_left < min_count or n_right < min_count:
                 continue
-            reduction = g * g / h if h > 0.0 else 0.0
             g_right, h_right = totals[0] - g, total_h - h
+            # Most thresholds are not the best so far, which is seen without division.
+            both = h * h_right
+            if both > 0.0 and g * g * h_right + g_right * g_right * h < best * both:
+                continue
+            reduction = g * g / h if h > 0.0 else 0.0
             if h_right > 0.0:
                 reduction += g_right * g_right / h_right
             if reduction > best:

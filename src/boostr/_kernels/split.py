@@ -183,6 +183,8 @@ def _find_best_of_feature(
     seed: np.uint64,
     own: FloatArray,
     best: float,
+    everywhere: BoolArray,
+    rising: IndexArray,
     goes_left: BoolArray,
 ) -> tuple[float, int, bool]:
     """Return (reduction, last bin on the left, missing goes left) if better than ``best``.
@@ -194,8 +196,9 @@ def _find_best_of_feature(
     if is_categorical:
         histogram = _shrink_categories(histogram, n_used, n_terms)
     counts = histogram[:n_used, n_channels - 1]
-    is_candidate = np.ones(n_used, np.bool_)
-    order = np.arange(n_used).astype(np.int32)
+    is_candidate, order = everywhere[:n_used], rising[:n_used]
+    if n_candidates > 0:
+        is_candidate = is_candidate.copy()
     if n_candidates > 0 and n_used > 0 and not is_categorical:
         _draw_candidates(counts, n_candidates, seed, is_candidate)
     skips_empty = n_candidates == 0 or is_categorical
@@ -206,8 +209,8 @@ def _find_best_of_feature(
         if is_categorical:
             order = _order_categories(histogram, n_used, term, curvature_at)
             if n_candidates > 0 and order.shape[0] > 0:
-                everywhere = np.ones(order.shape[0])
-                _draw_candidates(everywhere, n_candidates, seed, is_candidate)
+                occupied = np.ones(order.shape[0])
+                _draw_candidates(occupied, n_candidates, seed, is_candidate)
             curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
         reduction, position, missing_left = _find_threshold(
             histogram,
@@ -371,6 +374,8 @@ def find_best_split(
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
     slots: PositionArray = np.arange(features.shape[0])
+    everywhere = np.ones(n_bins, np.bool_)
+    rising = np.arange(n_bins).astype(np.int32)
     if groups is not None:
         slots = _order_features(
             histograms, features, n_values, totals, penalty, groups, min_count, value
@@ -390,6 +395,8 @@ def find_best_split(
             _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed,
             value,
             best,
+            everywhere,
+            rising,
             goes_left,
         )
         if reduction > best:
