@@ -2,7 +2,8 @@
 
 A kernel is compiled when it is first needed, while somebody waits. Some of what takes long
 has a plain substitute: operations between whole arrays, which bring a message about shapes
-along (4 s), and NumPy's stable sort (5 s).
+along (4 s), and NumPy's stable sort (5 s). Numba takes a number in the code for a type of
+its own, and would compile ``f`` twice for ``f(0)`` and ``f(n)``; kernels do not.
 
 Processes may be forked after kernels have run, as Gunicorn and ``multiprocessing`` do.
 GNU's OpenMP, which runs Numba's threads on Linux, does not survive that: a child would wait
@@ -25,19 +26,46 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPENMP = "numba.np.ufunc.omppool"  # loaded with the first parallel kernel, where there is
 _PAUSE_HARD = 2  # OpenMP's word for: free all that can be made again
 
-__all__ = ["kernel", "parallel_kernel"]
+__all__ = ["inlined_kernel", "inner_kernel", "kernel", "parallel_kernel"]
 
 
 def kernel(function: F) -> F:
     """Compile one serial kernel; the machine code is cached on disk."""
     jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+    return cast("F", _without_literals(jit(function)))
+
+
+def inner_kernel(function: F) -> F:
+    """Compile one kernel that others call, but not Python: without a wrapper for that."""
+    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    jit = numba.njit(cache=True, nogil=True, error_model="numpy", **wrappers)
+    return cast("F", _without_literals(jit(function)))
+
+
+def inlined_kernel(function: F) -> F:
+    """Compile one kernel as a part of the only other one that calls it, which is faster."""
+    jit = numba.njit(nogil=True, error_model="numpy", inline="always")
     return cast("F", jit(function))
 
 
 def parallel_kernel(function: F) -> F:
     """Compile one kernel whose ``prange`` loops run on all threads."""
     jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)
-    return cast("F", jit(function))
+    return cast("F", _without_literals(jit(function)))
+
+
+def _without_literals(dispatcher: Any) -> Any:
+    """Return the kernel, which other kernels call by types alone, not by values."""
+    resolve = getattr(dispatcher, "get_call_template", None)
+    unliteral: Any = numba.types.unliteral
+    if resolve is not None:  # there is none where Numba is switched off
+
+        def get_call_template(args: Any, kws: Any) -> Any:
+            plain = {name: unliteral(own) for name, own in kws.items()}
+            return resolve(tuple(unliteral(own) for own in args), plain)
+
+        dispatcher.get_call_template = get_call_template
+    return dispatcher
 
 
 class _ForkGuard:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
 from boostr._typing import (
     AnyArray,
     BinArray,
@@ -49,7 +49,7 @@ class Nodes(NamedTuple):
 _BLOCK = 256  # rows that walk through one tree before the next tree is fetched
 
 
-@kernel
+@inner_kernel
 def _leaf_of(
     x_binned: BinArray, row: int, missing_bin: int, nodes: Nodes, root: int
 ) -> int:
@@ -91,7 +91,7 @@ def find_leaves(
         out[row] = _leaf_of(x_binned, row, missing_bin, nodes, root)
 
 
-@kernel
+@inner_kernel
 def _add_leaves(
     leaves: IndexArray,
     value: FloatArray,
@@ -132,7 +132,7 @@ def _add_leaves(
     return 0.5 * total
 
 
-@kernel
+@inner_kernel
 def _sum_in_order(losses: FloatArray) -> float:
     """Return a sum whose bits do not depend on the number of threads."""
     total = 0.0
@@ -221,7 +221,7 @@ def add_grown_tree(
             for position in range(span[node, 0], span[node, 1]):
                 leaves[members[position]] = node
     for position in range(others.shape[0]):
-        row = others[position]
+        row = int(others[position])
         leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
     losses = np.zeros(n_chunks)
     for chunk in range(n_chunks):
@@ -311,7 +311,7 @@ def sum_leaves(
         end = min(begin + _BLOCK, n_rows)
         for tree in range(roots.shape[0]):
             for row in range(begin, end):
-                leaf = _leaf_of(x_binned, row, missing_bin, nodes, roots[tree])
+                leaf = _leaf_of(x_binned, row, missing_bin, nodes, int(roots[tree]))
                 for term in range(out.shape[1]):
                     out[row, term] += nodes.value[leaf, term]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
 __all__ = ["SensorAtoms", "accumulate_atoms", "evaluate_atoms", "find_atoms"]
@@ -111,7 +111,7 @@ def evaluate_atoms(
             out[place, first - begin + atom] = buffer[atom]
 
 
-@kernel
+@inner_kernel
 def _add_atoms(
     values: FloatArray,
     piece: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["compare_pairs", "sweep_levels", "sweep_risk_sets", "sweep_totals"]
@@ -15,7 +15,7 @@ TIED = 1
 COMPARABLE = 2
 
 
-@kernel
+@inner_kernel
 def _add(tree: FloatArray, rank: int, weight: float) -> None:
     """Add a weight at a rank of a binary indexed tree."""
     place = rank + 1
@@ -24,7 +24,7 @@ def _add(tree: FloatArray, rank: int, weight: float) -> None:
         place += place & -place
 
 
-@kernel
+@inner_kernel
 def _sum_below(tree: FloatArray, rank: int) -> float:
     """Sum the weights at all lower ranks."""
     total = 0.0
@@ -35,7 +35,7 @@ def _sum_below(tree: FloatArray, rank: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _clear(tree: FloatArray, rank: int) -> None:
     """Set to zero what a weight at a rank has touched, so that no rounding is left."""
     place = rank + 1
@@ -153,7 +153,7 @@ def sweep_levels(
             _clear(tree, rank[insert_member[insert]])
 
 
-@kernel
+@inner_kernel
 def _count_shared(
     times: FloatArray,
     costs: FloatArray,

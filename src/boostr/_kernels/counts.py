@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["follow_frailties"]
@@ -158,7 +158,7 @@ def score_counts(
         out[row] = found
 
 
-@kernel
+@inner_kernel
 def _enter(covered: float, probability: float) -> float:
     """Return the lowest level at which a count enters.
 
@@ -168,12 +168,12 @@ def _enter(covered: float, probability: float) -> float:
     return min(covered + 0.5 * probability, 1.0)
 
 
-@kernel
+@inner_kernel
 def _find_mode(mean: float, dispersion: float) -> float:
-    return math.floor(max(mean * (1.0 - dispersion), 0.0))
+    return float(math.floor(max(mean * (1.0 - dispersion), 0.0)))
 
 
-@kernel
+@inner_kernel
 def _probability(count: float, mean: float, dispersion: float) -> float:
     """Return the probability of a count."""
     if mean <= 0.0:
@@ -187,14 +187,14 @@ def _probability(count: float, mean: float, dispersion: float) -> float:
     return math.exp(log_ways + count * log_share - shape * math.log1p(spread))
 
 
-@kernel
+@inner_kernel
 def _step_up(at: float, count: float, mean: float, dispersion: float) -> float:
     """Return the probability of the next count from that of this one."""
     ratio = (count * dispersion + 1.0) / (count + 1.0) * mean / (1.0 + mean * dispersion)
     return at * ratio
 
 
-@kernel
+@inner_kernel
 def _step_down(at: float, count: float, mean: float, dispersion: float) -> float:
     """Return the probability of the count before from that of this one."""
     if count <= 0.0:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
 from boostr._kernels.histogram import accumulate_histograms
 from boostr._kernels.solve import solve_leaf
@@ -59,7 +59,7 @@ class GrowingNodes(NamedTuple):
     slot: PositionArray  # where the node's histograms are
 
 
-@kernel
+@inner_kernel
 def _add_node(
     node: int, histograms: FloatArray, rules: SplitRules, nodes: GrowingNodes
 ) -> None:
@@ -92,7 +92,7 @@ def _add_node(
     nodes.category_set[node] = -1
 
 
-@kernel
+@inner_kernel
 def _close(node: int, nodes: GrowingNodes) -> None:
     """Make a node a leaf for good."""
     nodes.feature[node] = -1
@@ -103,7 +103,7 @@ def _close(node: int, nodes: GrowingNodes) -> None:
     nodes.gain[node] = 0.0
 
 
-@kernel
+@inlined_kernel
 def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
     """Return the leaf whose split gains most, the first of equals; -1 if there is none."""
     best = -1
@@ -113,7 +113,7 @@ def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
     return best
 
 
-@kernel
+@inlined_kernel
 def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNodes) -> None:
     """Add the children of the last split: their sums are known already."""
     sums = nodes.sums[node]
@@ -126,7 +126,7 @@ def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNode
         _close(child, nodes)
 
 
-@kernel
+@inlined_kernel
 def _send_members(
     node: int, left: int, individuals: Individuals, nodes: GrowingNodes
 ) -> None:
@@ -141,7 +141,7 @@ def _send_members(
     nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
 
 
-@kernel
+@inlined_kernel
 def _sum_children(
     node: int,
     left: int,

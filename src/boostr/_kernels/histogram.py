@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inlined_kernel, kernel, parallel_kernel
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [
@@ -18,7 +18,7 @@ _BLOCK = 2_048  # members that are read at a time; they should stay in the secon
 
 
 # Indices are unsigned: the compiler would else look whether they count from the end.
-@kernel
+@inlined_kernel
 def _accumulate_one(
     x_binned: BinArray,
     rows: FloatArray,
@@ -37,7 +37,7 @@ def _accumulate_one(
             cells += np.uint64(out.shape[1])
 
 
-@kernel
+@inlined_kernel
 def _accumulate_three(
     x_binned: BinArray,
     rows: FloatArray,
@@ -66,7 +66,7 @@ def _accumulate_three(
             cells += np.uint64(out.shape[1]) * three
 
 
-@kernel
+@inlined_kernel
 def _accumulate_six(
     x_binned: BinArray,
     rows: FloatArray,
@@ -96,7 +96,7 @@ def _accumulate_six(
             cells += np.uint64(out.shape[1]) * six
 
 
-@kernel
+@inlined_kernel
 def _accumulate_any(
     x_binned: BinArray,
     rows: FloatArray,

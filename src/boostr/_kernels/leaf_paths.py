@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.apply import Nodes
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -30,7 +30,7 @@ class LeafPaths(NamedTuple):
     entry_share: FloatArray  # (n_entries,) of those who stay on the path
 
 
-@kernel
+@inner_kernel
 def _left_share(nodes: Nodes, counts: FloatArray, root: int, node: int) -> float:
     """Return the share of a split's individuals on its left side."""
     left = root + nodes.left_child[node]
@@ -130,7 +130,7 @@ def trace_paths(nodes: Nodes, counts: FloatArray, root: int, end: int) -> LeafPa
     return paths
 
 
-@kernel
+@inner_kernel
 def _climb(
     nodes: Nodes,
     counts: FloatArray,

@@ -11,7 +11,7 @@ import math
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, parallel_kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = [
@@ -27,7 +27,7 @@ _NODES = 0.5 * (_RULE[0] + 1.0)
 _NODE_WEIGHTS = 0.5 * _RULE[1]
 
 
-@kernel
+@inner_kernel
 def _power_growth(exponent: float, start: float, stop: float) -> float:
     """Return stop^e - start^e without losing digits where the two are close."""
     if start <= 0.0:
@@ -93,14 +93,14 @@ def power_intensity_moments(
                     position += 1
 
 
-@kernel
+@inner_kernel
 def _power_area(offset: float, exponent: float, start: float, stop: float) -> float:
     """Integrate s^e + offset from start to stop."""
     following = exponent + 1.0
     return _power_growth(following, start, stop) / following + offset * (stop - start)
 
 
-@kernel
+@inner_kernel
 def _add_long_window(
     exponents: FloatArray,
     before: FloatArray,
@@ -123,7 +123,7 @@ def _add_long_window(
             position += 1
 
 
-@kernel
+@inner_kernel
 def _add_short_window(
     exponents: FloatArray,
     before: FloatArray,
@@ -144,7 +144,7 @@ def _add_short_window(
         _add_products(_NODE_WEIGHTS[node] * (stop - start), values, quadratic)
 
 
-@kernel
+@inner_kernel
 def _power_area_since(
     exponent: float, before: float, start: float, begin: float, stop: float
 ) -> float:
@@ -158,7 +158,7 @@ def _power_area_since(
     return (stop - begin) * (before + area)
 
 
-@kernel
+@inner_kernel
 def _add_products(weight: float, values: FloatArray, out: FloatArray) -> None:
     """Add weight times the lower triangle of values values'."""
     position = 0
@@ -218,7 +218,7 @@ def power_cumulative_moments(
                 before[term] += _power_growth(exponents[term], start, stop)
 
 
-@kernel
+@inner_kernel
 def _find_piece(edges: FloatArray, time: float, is_right: bool) -> int:
     """Return the piece that holds ``time``, or -1 before the first edge.
 
@@ -236,7 +236,7 @@ def _find_piece(edges: FloatArray, time: float, is_right: bool) -> int:
     return low - 1
 
 
-@kernel
+@inner_kernel
 def _evaluate_piece(coefficients: FloatArray, distance: float, out: FloatArray) -> None:
     """Evaluate every term's polynomial, lowest power first, at a distance from the edge."""
     n_powers = coefficients.shape[1]
@@ -247,7 +247,7 @@ def _evaluate_piece(coefficients: FloatArray, distance: float, out: FloatArray) 
         out[term] = value
 
 
-@kernel
+@inner_kernel
 def _evaluate(edges: FloatArray, pieces: FloatArray, time: float, out: FloatArray) -> None:
     """Evaluate every term at ``time``, from the left; zero up to the first edge."""
     piece = _find_piece(edges, time, False)

@@ -7,7 +7,7 @@ import math
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, parallel_kernel
 from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._kernels.rates import bend_rate
 from boostr._typing import FloatArray, OffsetArray
@@ -15,7 +15,7 @@ from boostr._typing import FloatArray, OffsetArray
 __all__ = ["add_sensor_rates", "read_path_curves", "read_path_slopes"]
 
 
-@kernel
+@inner_kernel
 def _sensor_rate(
     values: FloatArray,
     piece: int,
@@ -67,7 +67,7 @@ def add_sensor_rates(
             rates[piece] = _sensor_rate(values, piece, atoms, weight, buffer)
 
 
-@kernel
+@inner_kernel
 def _dot(theta: FloatArray, values: FloatArray) -> float:
     total = 0.0
     for term in range(theta.shape[0]):
@@ -75,7 +75,7 @@ def _dot(theta: FloatArray, values: FloatArray) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _skip_past(begins: FloatArray) -> int:
     """Return the first piece that begins after time zero."""
     piece = 0
@@ -84,7 +84,7 @@ def _skip_past(begins: FloatArray) -> int:
     return piece
 
 
-@kernel
+@inner_kernel
 def _bend_stretch(growth: float, length: float, rate: float, floor: float) -> float:
     """Return the slope of a stretch in which the baseline grows; NaN if it has no end."""
     if length == math.inf:
@@ -92,7 +92,7 @@ def _bend_stretch(growth: float, length: float, rate: float, floor: float) -> fl
     return bend_rate(growth / length + rate, floor) if length > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _rise(slope: float, exact: float, length: float, floor: float) -> float:
     """Return the rise since the start of a stretch, whose slope is NaN if it has no end."""
     if floor < 0.0:
@@ -102,7 +102,7 @@ def _rise(slope: float, exact: float, length: float, floor: float) -> float:
     return bend_rate(exact / length, floor) * length if length > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _read_path_curve(
     begins: FloatArray,
     rates: FloatArray,

@@ -11,14 +11,14 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
 
 __all__ = ["count_within", "fading_sum", "running_max", "running_mean"]
 
 
-@kernel
+@inner_kernel
 def _add_area(
     row: FloatArray, piece: int, length: float, area: float, known: float
 ) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, parallel_kernel
 from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
@@ -59,7 +59,7 @@ class BaselineValues(NamedTuple):
     events: FloatArray  # (n_events, n_integrals, n_baseline)
 
 
-@kernel
+@inner_kernel
 def _gather_atoms(
     values: FloatArray,
     piece: int,
@@ -81,7 +81,7 @@ def _gather_atoms(
     return n_found
 
 
-@kernel
+@inner_kernel
 def _skip_pieces(paths: Paths, individual: int, time: float) -> int:
     """Return the first piece that begins after ``time``."""
     low, high = paths.offsets[individual], paths.offsets[individual + 1]
@@ -94,7 +94,7 @@ def _skip_pieces(paths: Paths, individual: int, time: float) -> int:
     return low
 
 
-@kernel
+@inner_kernel
 def _add_products(
     index: IndexArray,
     found: FloatArray,
@@ -181,7 +181,7 @@ def path_intensity_moments(
                 b[n_baseline + index[place]] += histories.costs[event] * found[place]
 
 
-@kernel
+@inner_kernel
 def _end_segment(
     paths: Paths,
     histories: Histories,
@@ -209,7 +209,7 @@ def _end_segment(
     return end, kind
 
 
-@kernel
+@inner_kernel
 def _measure_baseline(
     here: FloatArray, there: FloatArray, length: float, short: float, out: FloatArray
 ) -> None:
@@ -231,7 +231,7 @@ def _measure_baseline(
             out[1, term] = length * (length * (first / 6.0 + last / 3.0) + 0.5 * lack)
 
 
-@kernel
+@inner_kernel
 def _add_segment(
     rate: FloatArray,
     length: float,
@@ -279,7 +279,7 @@ class _Work(NamedTuple):
     areas: FloatArray  # (2, n_baseline) its integrals in between
 
 
-@kernel
+@inner_kernel
 def _make_room(n_atoms: int, n_baseline: int) -> _Work:
     """Return room for one individual."""
     return _Work(
@@ -293,7 +293,7 @@ def _make_room(n_atoms: int, n_baseline: int) -> _Work:
     )
 
 
-@kernel
+@inner_kernel
 def _spread_atoms(values: FloatArray, piece: int, atoms: SensorAtoms, work: _Work) -> None:
     """Write the values of all atoms of a piece (-1: unknown)."""
     n_found = _gather_atoms(values, piece, atoms, work.buffer, work.which, work.found)
@@ -302,7 +302,7 @@ def _spread_atoms(values: FloatArray, piece: int, atoms: SensorAtoms, work: _Wor
         work.rate[work.which[place]] = work.found[place]
 
 
-@kernel
+@inner_kernel
 def _add_window(
     paths: Paths,
     atoms: SensorAtoms,

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.segments import Runs
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 
@@ -127,7 +127,7 @@ def add_expiries(samples: Runs, values: FloatArray, max_gap: float, out: Runs) -
     return written
 
 
-@kernel
+@inner_kernel
 def _next_known(row: FloatArray, sample: int, last: int) -> int:
     """Return the first sample from ``sample`` on that is known, or ``last``."""
     while sample < last and math.isnan(row[sample]):
@@ -286,13 +286,13 @@ def read_values(
                 )
 
 
-@kernel
+@inner_kernel
 def _n_steps(reach: float, step: float) -> int:
     """Return into how many pieces of at most ``step`` a stretch is cut."""
     return max(1, math.ceil(reach / step * (1.0 - 1e-12)))
 
 
-@kernel
+@inner_kernel
 def _n_refined(time: float, following: float, reach: float, step: float) -> int:
     """Return how many points a sample and the time after it get."""
     if time + reach < following:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.solve import TINY, leaf_reduction
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -133,7 +133,7 @@ def scan_one_term(
     return 0.5 * best, best_position, best_missing_left
 
 
-@kernel
+@inner_kernel
 def _reduce_carefully(g1: float, g2: float, a: float, b: float, c: float) -> float:
     """Return g' [[a, b], [b, c]]^-1 g by elimination, leaving out a singular part.
 
@@ -152,7 +152,7 @@ def _reduce_carefully(g1: float, g2: float, a: float, b: float, c: float) -> flo
     return reduction
 
 
-@kernel
+@inner_kernel
 def _reduce_both(
     g1: float,
     g2: float,

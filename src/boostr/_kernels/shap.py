@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
 from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
@@ -45,7 +45,7 @@ class Quadrature(NamedTuple):
     weights: FloatArray  # (n_rules, most_points)
 
 
-@kernel
+@inner_kernel
 def _integrate(
     shares: FloatArray,
     is_kept: BoolArray,
@@ -88,7 +88,7 @@ class _Cases(NamedTuple):
     terms: IndexArray  # terms that are not zero: one in leaves of powers
 
 
-@kernel
+@inner_kernel
 def _reserve(nodes: Nodes, paths: LeafPaths) -> _Cases:
     """Make room for the cases of every leaf, and list the terms that it has."""
     n_leaves, n_terms = paths.leaves.shape[0], nodes.value.shape[1]
@@ -109,7 +109,7 @@ def _reserve(nodes: Nodes, paths: LeafPaths) -> _Cases:
     return _Cases(offsets, amounts, np.zeros(n_cases, np.bool_), term_offsets, terms)
 
 
-@kernel
+@inner_kernel
 def _compute_case(
     paths: LeafPaths,
     leaf: int,
@@ -128,7 +128,7 @@ def _compute_case(
     _integrate(shares, is_kept, rules, with_partner, before, out)
 
 
-@kernel
+@inner_kernel
 def _find_sides(
     x_binned: BinArray, missing_bin: int, nodes: Nodes, splits: IndexArray, out: BoolArray
 ) -> None:
@@ -148,7 +148,7 @@ def _find_sides(
                 out[row, split] = bin_index <= threshold
 
 
-@kernel
+@inner_kernel
 def _add_leaf(
     is_left: BoolArray,
     nodes: Nodes,
@@ -186,7 +186,7 @@ def _add_leaf(
                 out[row, partner, term] += value * amounts[case, end - begin]
 
 
-@kernel
+@inner_kernel
 def _sum_up(
     is_left: BoolArray,
     nodes: Nodes,
@@ -202,7 +202,7 @@ def _sum_up(
         _add_leaf(is_left, nodes, paths, leaf, cases, rules, with_partner, out)
 
 
-@kernel
+@inner_kernel
 def _find_used(nodes: Nodes, splits: IndexArray) -> IndexArray:
     """Return the features that a tree splits on."""
     used = np.empty(splits.shape[0], np.int32)
@@ -217,7 +217,15 @@ def _find_used(nodes: Nodes, splits: IndexArray) -> IndexArray:
     return used[:n_used]
 
 
-@kernel
+@inner_kernel
+def _copy_rows(rows: FloatArray, chosen: IndexArray, out: FloatArray) -> None:
+    """Write the chosen rows one after the other; whole arrays would compile for seconds."""
+    for place in range(chosen.shape[0]):
+        for term in range(rows.shape[1]):
+            out[place, term] = rows[chosen[place], term]
+
+
+@inner_kernel
 def _add_small_tree(
     x_binned: BinArray,
     missing_bin: int,
@@ -231,6 +239,7 @@ def _add_small_tree(
     cases, n_splits = _reserve(nodes, paths), paths.splits.shape[0]
     used = _find_used(nodes, paths.splits)
     n_used, n_terms, partner = used.shape[0], out.shape[2], out.shape[1] - 1
+    last = np.array([partner], np.int32)
     table = np.empty((1 << n_splits, n_used + 1, n_terms))
     is_known = np.zeros(1 << n_splits, np.bool_)
     is_left = np.empty((_BLOCK, n_splits), np.bool_)
@@ -245,9 +254,8 @@ def _add_small_tree(
             if not is_known[key]:
                 own = is_left[row : row + 1]
                 _sum_up(own, nodes, paths, cases, rules, with_partner, sums)
-                for place in range(n_used):
-                    table[key, place] = sums[0, used[place]]
-                table[key, n_used] = sums[0, partner]
+                _copy_rows(sums[0], used, table[key])
+                _copy_rows(sums[0], last, table[key, n_used:])
                 is_known[key] = True
             for place in range(n_used):
                 for term in range(n_terms):
@@ -257,7 +265,7 @@ def _add_small_tree(
                     out[begin + row, partner, term] += table[key, n_used, term]
 
 
-@kernel
+@inner_kernel
 def _add_large_tree(
     x_binned: BinArray,
     missing_bin: int,

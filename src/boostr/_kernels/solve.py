@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._typing import FloatArray
 
@@ -35,7 +35,7 @@ TINY = 1e-12  # pivots below this share of their diagonal count as zero
 _LEAF_TOLERANCE = 1e-10  # of the group lasso, as a share of the largest gradient
 
 
-@kernel
+@inner_kernel
 def _cholesky(
     sums: FloatArray, penalty: FloatArray, n_terms: int, factor: FloatArray
 ) -> None:
@@ -55,7 +55,7 @@ def _cholesky(
                 factor[row, column] = value / factor[column, column]
 
 
-@kernel
+@inner_kernel
 def _forward(sums: FloatArray, factor: FloatArray, n_terms: int, out: FloatArray) -> float:
     """Solve L out = -g and return half the squared length of ``out``."""
     total = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.scan_groups import look_ahead, scan_groups
@@ -44,7 +44,7 @@ def _draw_candidates(
     is_candidate[counts.shape[0] - 1] = True  # all values against missing ones
 
 
-@kernel
+@inner_kernel
 def _middle_of_gap(counts: FloatArray, position: int) -> int:
     """Move a threshold to the middle of the empty bins that follow it.
 
@@ -59,14 +59,14 @@ def _middle_of_gap(counts: FloatArray, position: int) -> int:
     return position + (following - 1 - position) // 2
 
 
-@kernel
+@inner_kernel
 def _next_diagonal(curvature_at: int, term: int, n_terms: int, n_channels: int) -> int:
     """Return the channel of the next term's own curvature, given that of ``term``."""
     is_diagonal = n_channels == 2 * n_terms + 1
     return curvature_at + (1 if is_diagonal else term + 2)
 
 
-@kernel
+@inner_kernel
 def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
     """Move the gradients per curvature of categories towards their mean.
 
@@ -94,7 +94,7 @@ def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
         cells[category, term] -= moved * cells[category, curvature_at] / curvature
 
 
-@kernel
+@inner_kernel
 def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
     """Return the histogram of a categorical feature by which its splits are judged."""
     n_channels = histogram.shape[1]
@@ -106,7 +106,7 @@ def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> Fl
     return shrunken
 
 
-@kernel
+@inner_kernel
 def _order_categories(
     histogram: FloatArray, n_values: int, term: int, curvature_at: int
 ) -> IndexArray:
@@ -132,7 +132,7 @@ def _order_categories(
     return occupied[:n_occupied]
 
 
-@kernel
+@inner_kernel
 def _mark_left(
     order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
 ) -> None:
@@ -143,7 +143,7 @@ def _mark_left(
     out[out.shape[0] - 1] = missing_left
 
 
-@kernel
+@inlined_kernel
 def _find_threshold(
     histogram: FloatArray,
     order: IndexArray,
@@ -169,7 +169,7 @@ def _find_threshold(
     return scan_any_terms(*node, solver, min_count, skips_empty)
 
 
-@kernel
+@inlined_kernel
 def _find_best_of_feature(
     histogram: FloatArray,
     n_used: int,
@@ -236,7 +236,7 @@ def _find_best_of_feature(
     return best, best_bin, best_missing_left
 
 
-@kernel
+@inner_kernel
 def _order_features(
     histograms: FloatArray,
     features: IndexArray,
