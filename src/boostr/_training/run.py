@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from boostr._engine.selection import Report
+from boostr._kernels.growth import grow_best_first
 from boostr._kernels.split import find_best_split
 from boostr._optional import require
 from boostr._training.settings import Settings
@@ -30,8 +31,9 @@ __all__ = [
     "use_threads",
 ]
 
-# Without the time to come: runs end early, and the first tree may wait for the compiler.
-_FORMAT = "{desc}{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} trees [{elapsed}{postfix}]"
+_FORMAT = "{desc}{percentage:3.0f}%|{bar}| [{elapsed}<{remaining}{postfix}]"
+_TREES = 95.0  # per cent of the bar; the rest is what comes after them
+_USUAL_SHARE = 0.5  # of the trees that a run may grow: most stop early
 
 
 @contextmanager
@@ -63,21 +65,22 @@ class RunOptions:
 
 
 class Progress:
-    """Progress bar over the trees, with the held-out loss; silent unless verbose.
+    """Progress bar of a fit, with the held-out loss; silent unless verbose.
 
-    The bar's length is an upper bound, as runs may stop early; it is closed when a run
-    ends.
+    How many runs there are and when they stop is not known before: the bar shows the share
+    of the usual number. It never goes back, and ends at 100 %.
     """
 
     def __init__(self, *, is_shown: bool, n_runs: int, n_rounds: int) -> None:
         self._bar: Any = None
-        self._n_rounds = n_rounds
+        self._n_runs = n_runs  # as many as usual
+        self._n_rounds = n_rounds  # at most
         self._label = ""
-        self._n_done = 0
+        self._n_done = -1  # runs; the first one has not begun
         if is_shown:
             tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
             self._bar = tqdm.tqdm(
-                total=n_runs * n_rounds, mininterval=0.2, bar_format=_FORMAT
+                total=100.0, mininterval=0.2, smoothing=0.0, bar_format=_FORMAT
             )
 
     @classmethod
@@ -85,9 +88,10 @@ class Progress:
         """Return the bar of a fit with given settings."""
         n_runs, n_shapes = 1, len(settings.shapes(has_sensors=has_sensors))
         if settings.validation is not None:
-            # Two more than the shapes: the best one with all terms, or all features, and
-            # one that judges features and sensors.
-            n_runs = n_shapes + (2 if has_sensors or n_shapes > 1 else 1)
+            # One more with all terms or features, and one that judges features and sensors;
+            # hopeful shapes are tried again with useful features alone.
+            n_more = 2 if has_sensors else 2 + n_shapes // 2
+            n_runs = n_shapes + (n_more if has_sensors or n_shapes > 1 else 1)
         is_shown = settings.verbose > 0
         return cls(is_shown=is_shown, n_runs=n_runs, n_rounds=settings.n_estimators)
 
@@ -109,7 +113,8 @@ class Progress:
         """Show the stage before the first tree."""
         if self._bar is None:
             return
-        is_first_use = not getattr(find_best_split, "signatures", True)
+        kernels = (find_best_split, grow_best_first)
+        is_first_use = not any(getattr(one, "signatures", True) for one in kernels)
         note = " (first use in this process: loading or compiling kernels)"
         self._bar.set_description(stage + (note if is_first_use else ""))
 
@@ -119,14 +124,14 @@ class Progress:
             return
         if label != self._label:
             self._bar.set_description(label, refresh=False)
-            if self._label:  # the last run may have ended early
-                self._n_done += self._n_rounds
-                self._bar.total = max(self._bar.total, self._n_done + self._n_rounds)
-                self._bar.update(self._n_done - self._bar.n)
             self._label = label
+            self._n_done += 1
         note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
         self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(self._n_done + n_trees - self._bar.n)
+        usual = self._n_rounds if self._n_runs == 1 else _USUAL_SHARE * self._n_rounds
+        n_runs = max(self._n_runs, self._n_done + 2 if self._n_done else 1)
+        share = (self._n_done + min(n_trees / usual, 1.0)) / n_runs
+        self._bar.update(max(_TREES * share - self._bar.n, 0.0))
 
 
 @contextmanager
