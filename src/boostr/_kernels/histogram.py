@@ -38,6 +38,29 @@ def _accumulate_one(
 
 
 @inlined_kernel
+def _accumulate_two(
+    x_binned: BinArray,
+    rows: FloatArray,
+    members: IndexArray,
+    features: IndexArray,
+    out: FloatArray,
+) -> None:
+    """Sum two channels: the gradients of two terms, where the others are known."""
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    one, two = np.uint64(1), np.uint64(2)
+    for position in range(members.shape[0]):
+        member = np.uint64(members[position])
+        first, second = rows[member, np.uint64(0)], rows[member, one]
+        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
+        for slot in range(features.shape[0]):
+            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+            cell = cells + bin_index * two
+            flat[cell] += first
+            flat[cell + one] += second
+            cells += np.uint64(out.shape[1]) * two
+
+
+@inlined_kernel
 def _accumulate_three(
     x_binned: BinArray,
     rows: FloatArray,
@@ -158,6 +181,8 @@ def accumulate_histograms(
             part = out[first : first + chunk]
             if n_channels == 1:
                 _accumulate_one(x_binned, rows, block, used, part)
+            elif n_channels == 2:
+                _accumulate_two(x_binned, rows, block, used, part)
             elif n_channels == 3:
                 _accumulate_three(x_binned, rows, block, used, part)
             elif n_channels == 6:
