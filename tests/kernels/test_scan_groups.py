@@ -7,8 +7,15 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
+from boostr._kernels import scan_groups as kernels
 from boostr._kernels.group_lasso import Groups, solve_groups
-from boostr._kernels.scan_groups import _bound_run, look_ahead, scan_groups
+from boostr._kernels.scan_groups import (
+    Ordered,
+    _bound_run,
+    _make_space,
+    look_ahead,
+    scan_groups,
+)
 from boostr._kernels.solve import FULL, GROUPED
 from boostr._kernels.split import (
     _PSEUDO_COUNT,
@@ -130,10 +137,9 @@ class Node:
         return lefts, histogram.sum(axis=0)
 
     def bounds(self, lefts, totals, betas):
-        n_terms = len(self.penalty)
-        space = tuple(np.full((k, n_terms), np.nan) for k in (n_terms, n_terms, 4))
+        node = kernels.Node(totals, self.penalty, self.groups, betas[0])
         out = np.full((2, len(lefts)), np.nan)
-        _bound_run(lefts, totals, self.penalty, self.groups, betas, space, out)
+        _bound_run(lefts, node, betas, _make_space(len(self.penalty)), out)
         return out
 
     def exact_drops(self, lefts, totals):
@@ -354,12 +360,16 @@ def test_where_nothing_is_missing_it_goes_with_the_larger_side(threshold, larger
 
 
 def scan(node, best):
+    return scan_groups(*order_first(node), best)
+
+
+def order_first(node, own=None):
+    """Return the first feature's bins in their order, and the node as kernels know it."""
     histogram = node.histograms()[0]
     everything = np.arange(node.n_values, dtype=np.int32), np.ones(node.n_values, bool)
-    own = np.zeros(len(node.penalty))
-    totals = histogram.sum(axis=0)
-    leaf = node.penalty, node.groups
-    return scan_groups(histogram, *everything, totals, *leaf, 1.0, True, own, best)
+    own = np.zeros(len(node.penalty)) if own is None else own
+    known = kernels.Node(histogram.sum(axis=0), node.penalty, node.groups, own)
+    return Ordered(histogram, *everything, 1.0, True), known
 
 
 @settings(max_examples=10)
@@ -387,7 +397,7 @@ def test_bounds_are_never_below_what_a_side_reaches(node, seed, distance):
     rng = np.random.default_rng(seed)
     lefts, totals = node.run()
     first = rng.integers(0, len(lefts))
-    lefts = lefts[first : first + rng.integers(1, 9)]
+    lefts = lefts[first : first + rng.integers(1, kernels._RUN + 1)]
     betas, drops = node.exact_drops(lefts, totals)
     betas = betas[:, rng.integers(0, len(lefts))]
     betas = betas + distance * rng.normal(size=betas.shape)
@@ -446,10 +456,10 @@ def test_a_run_shares_the_smallest_matrix_of_either_side():
     # As if every threshold had what the first has on the left, the last on the right.
     node = Node.random(5, 12, grows=False)
     lefts, totals = node.run()
-    run, betas = lefts[2:7], np.zeros((2, 5))
+    run, betas = lefts[2:6], np.zeros((2, 5))
     curvature = slice(5, -1)
-    expected = np.zeros((2, 5))
-    for place in range(5):
+    expected = np.zeros((2, 4))
+    for place in range(4):
         one, all_of_it = run[[place]].copy(), totals.copy()
         one[0, curvature] = run[0, curvature]
         all_of_it[curvature] = (run[0] + totals - run[-1])[curvature]
@@ -459,14 +469,11 @@ def test_a_run_shares_the_smallest_matrix_of_either_side():
 
 @settings(max_examples=10)
 @given(nodes)
-def test_a_feature_promises_no_less_than_its_coarse_thresholds_reach(node):
+def test_a_feature_promises_no_less_than_its_thresholds_reach(node):
     lefts, totals = node.run()
-    own = np.zeros(len(node.penalty))
-    leaf = node.penalty, node.groups
-    promise = look_ahead(node.histograms()[0], node.n_values, totals, *leaf, 1.0, own)
-    coarse = lefts[16::32]
-    coarse = coarse[(coarse[:, -1] >= 1) & (coarse[:, -1] < totals[-1])]
+    promise = look_ahead(*order_first(node))
+    possible = lefts[(lefts[:, -1] >= 1) & (lefts[:, -1] < totals[-1])]
     reached = (
-        node.exact_drops(coarse, totals)[1].sum(axis=0) if len(coarse) else np.zeros(1)
+        node.exact_drops(possible, totals)[1].sum(axis=0) if len(possible) else np.zeros(1)
     )
     assert promise >= reached.max() * (1.0 - 1e-9)

@@ -52,7 +52,10 @@ class Groups(NamedTuple):
 def _factor_block(
     matrix: FloatArray, begin: int, size: int, scale: float, shift: float, out: FloatArray
 ) -> None:
-    """Factor ``scale * M_ll + shift * I``; directions without curvature get a zero."""
+    """Factor ``scale * M_ll + shift * I``, with the inverse pivots on the diagonal.
+
+    Directions without curvature get a zero.
+    """
     for row in range(size):
         for column in range(row + 1):
             value = scale * matrix[begin + row, begin + column]
@@ -63,9 +66,9 @@ def _factor_block(
                 value -= out[row, inner] * out[column, inner]
             if row == column:
                 usable = value > _TINY * abs(diagonal) and value > 0.0
-                out[row, row] = math.sqrt(value) if usable else math.inf
+                out[row, row] = 1.0 / math.sqrt(value) if usable else 0.0
             else:
-                out[row, column] = value / out[column, column]
+                out[row, column] = value * out[column, column]
 
 
 @kernel
@@ -75,12 +78,12 @@ def _solve_block(factor: FloatArray, size: int, right: FloatArray, out: FloatArr
         value = right[row]
         for inner in range(row):
             value -= factor[row, inner] * out[inner]
-        out[row] = value / factor[row, row]
+        out[row] = value * factor[row, row]
     for row in range(size - 1, -1, -1):
         value = out[row]
         for inner in range(row + 1, size):
             value -= factor[inner, row] * out[inner]
-        out[row] = value / factor[row, row]
+        out[row] = value * factor[row, row]
 
 
 @kernel

@@ -16,10 +16,11 @@ use; then, in runs that are still promising, those of the most promising thresho
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.group_lasso import (
     Groups,
     descend_blocks,
@@ -27,12 +28,12 @@ from boostr._kernels.group_lasso import (
     price_factor,
     unpack_matrix,
 )
+from boostr._kernels.group_newton import add_row
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["look_ahead", "scan_groups"]
+__all__ = ["Node", "Ordered", "look_ahead", "scan_groups"]
 
-_RUN = 8  # thresholds that share a matrix
-_COARSE = 32  # bins from one threshold to the next in a first look at a feature
+_RUN = 4  # thresholds that share a matrix, and whose bounds are computed side by side
 # Of the group lasso, as a share of the largest gradient. The drop of the objective is
 # known far better, its error being of second order: in 99 of 100 simulated leaves to 1e-7
 # of itself where groups are correlated by up to 0.99, to 3e-5 at 0.999, and to 6e-4 at
@@ -41,319 +42,364 @@ _TOLERANCE = 1e-4
 _ROUGH = 0.1
 _TINY = 1e-12  # pivots and gradients below this share of the node's own count as zero
 
-
-@kernel
-def _add_bins(
-    histogram: FloatArray,
-    order: IndexArray,
-    is_candidate: BoolArray,
-    n_total: float,
-    min_count: float,
-    skips_empty: bool,
-    left: FloatArray,
-    lefts: FloatArray,
-    positions: IndexArray,
-) -> int:
-    """Write the left sums of all possible thresholds, and their number."""
-    last = left.shape[0] - 1
-    n_found = 0
-    for position in range(order.shape[0]):
-        cell = histogram[order[position]]
-        if cell[last] > 0.0:
-            left += cell
-        elif skips_empty:
-            continue
-        is_large = left[last] >= min_count and n_total - left[last] >= min_count
-        if is_candidate[position] and is_large:
-            lefts[n_found] = left
-            positions[n_found] = position
-            n_found += 1
-    return n_found
+Space = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-@kernel
+class Node(NamedTuple):
+    """A node that may be split, and its leaf problem."""
+
+    totals: FloatArray  # (n_channels,) its sums
+    penalty: FloatArray  # (n_terms, n_terms)
+    groups: Groups
+    own: FloatArray  # (n_terms,) its coefficients as a leaf
+
+
+class Ordered(NamedTuple):
+    """The bins of a feature in some order, and which thresholds are possible."""
+
+    histogram: FloatArray  # (n_bins, n_channels); the last bin holds missing values
+    order: IndexArray  # (n_used,) bins from the left to the right
+    is_candidate: BoolArray  # (n_used,) positions after which a split is tried
+    min_count: float  # least number of individuals on either side
+    skips_empty: bool  # leaves out thresholds after bins without individuals
+
+
+@inner_kernel
 def _factor(matrix: FloatArray, least: FloatArray, out: FloatArray) -> None:
-    """Factor M, with the inverse pivots on the diagonal.
+    """Factor M = L D L', with ones on the diagonal of L, where the inverse of D goes.
 
     A direction without curvature, its pivot not above ``least``, gets a zero.
     """
     for row in range(matrix.shape[0]):
+        pivot = matrix[row, row]
         for column in range(row):
             value = matrix[row, column]
             for inner in range(column):
                 value -= out[row, inner] * out[column, inner]
-            out[row, column] = value * out[column, column]
-        pivot = matrix[row, row]
-        for inner in range(row):
-            pivot -= out[row, inner] * out[row, inner]
-        out[row, row] = 1.0 / math.sqrt(pivot) if pivot > least[row] else 0.0
+            out[row, column] = value  # of L D
+        for column in range(row):
+            value = out[row, column] * out[column, column]
+            pivot -= out[row, column] * value
+            out[row, column] = value
+        out[row, row] = 1.0 / pivot if pivot > least[row] else 0.0
 
 
-@kernel
-def _bound(
-    gradient: FloatArray,
-    curved: FloatArray,
-    factor: FloatArray,
-    groups: Groups,
-    prices_by: float,
-    noise: float,
-    work: FloatArray,
-) -> float:
-    """Bound the drop of a leaf's objective from above.
-
-    ``curved`` is M beta at some coefficients: ``u`` takes away as much of ``gradient +
-    curved`` as the prices allow. A gradient that is more than ``noise`` along a direction
-    without curvature has no bound.
-    """
-    n_terms = gradient.shape[0]
+@inner_kernel
+def _take_away(
+    gradients: FloatArray, curved: FloatArray, groups: Groups, prices_by: FloatArray
+) -> None:
+    """Take away as much of ``gradients + curved`` as the prices of a run allow."""
     for group in range(groups.prices.shape[0]):
         begin, end = groups.starts[group], groups.starts[group + 1]
-        length = 0.0
-        for term in range(begin, end):
-            rest = gradient[term] + curved[term]
-            length += rest * rest
-        price = prices_by * groups.prices[group]
-        share = 1.0 if length <= price * price else price / math.sqrt(length)
-        for term in range(begin, end):
-            work[term] = gradient[term] - share * (gradient[term] + curved[term])
-    total = 0.0
-    for row in range(n_terms):
-        value = work[row]
+        if groups.prices[group] == 0.0:
+            continue
+        for place in range(_RUN):
+            length = 0.0
+            for term in range(begin, end):
+                rest = gradients[term, place] + curved[term]
+                length += rest * rest
+            price = prices_by[place] * groups.prices[group]
+            share = 1.0 if length <= price * price else price / math.sqrt(length)
+            for term in range(begin, end):
+                rest = gradients[term, place] + curved[term]
+                gradients[term, place] -= share * rest
+
+
+@inner_kernel
+def _bound_side(
+    rest: FloatArray, factor: FloatArray, noise: float, out: FloatArray
+) -> None:
+    """Write the bounds of one side of a run: 1/2 r'M^-1 r for four vectors r at a time.
+
+    Four sums side by side take little longer than one, of which each step must wait for
+    the one before. What is more than ``noise`` along a direction without curvature has no
+    bound. ``rest`` is overwritten.
+    """
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    for row in range(rest.shape[0]):
+        a, b, c, d = rest[row, 0], rest[row, 1], rest[row, 2], rest[row, 3]
         for inner in range(row):
-            value -= factor[row, inner] * work[inner]
-        if factor[row, row] == 0.0 and abs(value) > noise:
-            return math.inf
-        value *= factor[row, row]
-        work[row] = value
-        total += value * value
-    return 0.5 * total
-
-
-@kernel
-def _solve_side(
-    sums: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
-    tolerance: float,
-    matrix: FloatArray,
-    work: FloatArray,
-    beta: FloatArray,
-) -> float:
-    """Solve one side from where ``beta`` stands."""
-    unpack_matrix(sums, penalty, matrix)
-    prices = price_factor(observe(sums, groups), groups) * groups.prices
-    return descend_blocks(
-        sums[: beta.shape[0]], matrix, groups.starts, prices, tolerance, work, beta
-    )
+            known = factor[row, inner]
+            a -= known * rest[inner, 0]
+            b -= known * rest[inner, 1]
+            c -= known * rest[inner, 2]
+            d -= known * rest[inner, 3]
+        rest[row, 0], rest[row, 1], rest[row, 2], rest[row, 3] = a, b, c, d
+        inverse = factor[row, row]
+        if inverse == 0.0:
+            first = math.inf if abs(a) > noise else first
+            second = math.inf if abs(b) > noise else second
+            third = math.inf if abs(c) > noise else third
+            fourth = math.inf if abs(d) > noise else fourth
+        else:
+            first += a * a * inverse
+            second += b * b * inverse
+            third += c * c * inverse
+            fourth += d * d * inverse
+    out[0], out[1], out[2], out[3] = 0.5 * first, 0.5 * second, 0.5 * third, 0.5 * fourth
 
 
 @kernel
 def _bound_run(
-    lefts: FloatArray,
-    totals: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
-    betas: FloatArray,
-    space: tuple[FloatArray, FloatArray, FloatArray],
-    out: FloatArray,
+    lefts: FloatArray, node: Node, betas: FloatArray, space: Space, out: FloatArray
 ) -> None:
     """Write the bounds of both sides for a run of thresholds, given coefficients of both.
 
-    ``out`` has a row per side; ``space`` is working space: two matrices and four vectors
-    of n_terms. Sums of the right side are differences, and exact to a share of the node's.
+    ``out`` has a row per side. Sums of the right side are differences, and exact to a share
+    of the node's.
     """
-    n_terms = penalty.shape[0]
-    n_run = out.shape[1]
-    matrix, factor, vectors = space
-    curved, gradient, work, least = vectors[0], vectors[1], vectors[2], vectors[3]
+    totals, groups = node.totals, node.groups
+    n_terms, n_run = node.own.shape[0], lefts.shape[0]
+    matrix, factor, vectors, rest = space
+    curved, least, prices_by, bounds = vectors[0], vectors[1], vectors[2], vectors[3]
     all_observed = observe(totals, groups)
-    unpack_matrix(totals, penalty, matrix)
     noise = 0.0
+    position = n_terms
     for term in range(n_terms):
-        least[term] = _TINY * matrix[term, term]
+        least[term] = _TINY * (totals[position] + node.penalty[term, term])
         noise = max(noise, _TINY * abs(totals[term]))
+        position += term + 2
     for side in range(2):
         # The smallest matrix of the run: its first on the left, its last on the right.
         smallest = lefts[0] if side == 0 else totals - lefts[n_run - 1]
-        unpack_matrix(smallest, penalty, matrix)
-        _factor(matrix, least, factor)
+        unpack_matrix(smallest, node.penalty, matrix)
+        curved[:] = 0.0
         for row in range(n_terms):
-            value = 0.0
-            for column in range(n_terms):
-                value += matrix[row, column] * betas[side, column]
-            curved[row] = value
-        for place in range(n_run):
-            left = lefts[place]
+            add_row(matrix[row], betas[side, row], curved)
+        _factor(matrix, least, factor)
+        for place in range(_RUN):
+            left = lefts[min(place, n_run - 1)]
             observed = observe(left, groups)
             if side == 1:
                 observed = all_observed - observed
+            prices_by[place] = price_factor(observed, groups)
             for term in range(n_terms):
-                gradient[term] = left[term] if side == 0 else totals[term] - left[term]
-            prices_by = price_factor(observed, groups)
-            out[side, place] = _bound(
-                gradient, curved, factor, groups, prices_by, noise, work
-            )
+                rest[term, place] = left[term] if side == 0 else totals[term] - left[term]
+        _take_away(rest, curved, groups, prices_by)
+        _bound_side(rest, factor, noise, bounds)
+        for place in range(n_run):
+            out[side, place] = bounds[place]
 
 
 @kernel
-def _make_space(n_terms: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _make_space(n_terms: int) -> Space:
     """Return working space of `_bound_run`."""
     return (
         np.empty((n_terms, n_terms)),
         np.empty((n_terms, n_terms)),
-        np.empty((4, n_terms)),
+        np.empty((4, max(n_terms, _RUN))),
+        np.empty((n_terms, _RUN)),
     )
 
 
-@kernel
-def look_ahead(
-    histogram: FloatArray,
-    n_used: int,
-    totals: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
-    min_count: float,
-    own: FloatArray,
+@inner_kernel
+def _solve_side(
+    sums: FloatArray, node: Node, tolerance: float, work: FloatArray, beta: FloatArray
 ) -> float:
-    """Return what a feature promises, roughly; missing values stay on the right.
-
-    Features are scanned in the order of it: the sooner the best one comes, the fewer
-    thresholds of the others have to be solved.
-    """
-    last = totals.shape[0] - 1
-    left = np.zeros(totals.shape[0])
-    lefts = np.empty((n_used // _COARSE + 1, totals.shape[0]))
-    n_found = 0
-    for bin_index in range(n_used):
-        left += histogram[bin_index]
-        is_large = left[last] >= min_count and totals[last] - left[last] >= min_count
-        if bin_index % _COARSE == _COARSE // 2 and is_large:
-            lefts[n_found] = left
-            n_found += 1
-    betas = np.stack((own, own))
-    space = _make_space(own.shape[0])
-    bounds = np.empty((2, 1))
-    highest = 0.0
-    for place in range(n_found):
-        one = lefts[place : place + 1]
-        _bound_run(one, totals, penalty, groups, betas, space, bounds)
-        highest = max(highest, bounds[0, 0] + bounds[1, 0])
-    return highest
+    """Solve one side from where ``beta`` stands."""
+    n_terms = beta.shape[0]
+    matrix, groups = work[n_terms + 6 :], node.groups
+    unpack_matrix(sums, node.penalty, matrix)
+    prices = price_factor(observe(sums, groups), groups) * groups.prices
+    return descend_blocks(
+        sums[:n_terms], matrix, groups.starts, prices, tolerance, work, beta
+    )
 
 
-@kernel
+@inner_kernel
 def _search_run(
     lefts: FloatArray,
-    totals: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
-    own: FloatArray,
-    space: tuple[FloatArray, FloatArray, FloatArray],
+    node: Node,
+    near: FloatArray,
+    space: Space,
     bounds: FloatArray,
     best: float,
 ) -> tuple[float, int]:
     """Solve the thresholds of a run that may be better than ``best``; return the best.
 
+    ``near`` are the coefficients of both sides in the last run that was searched, which may
+    be enough to rule out this one; overwritten with those of this run.
+
     The one with the highest bound comes first; its coefficients make the bounds of the
     others tighter, and are where their solution begins, so that it does not depend on which
     of them are solved. The right side is solved only where the left leaves it a chance.
     """
-    n_terms = penalty.shape[0]
-    matrix, work = np.empty((n_terms, n_terms)), np.empty((n_terms + 6, n_terms))
-    betas = np.stack((own, own))
+    totals, n_terms = node.totals, node.own.shape[0]
+    work = np.empty((2 * n_terms + 6, n_terms))
+    betas = np.empty((2, n_terms))
     beta = np.empty(n_terms)
     first = int(np.argmax(bounds[0] + bounds[1]))
     best_place = -1
+    _bound_run(lefts, node, near, space, bounds)
+    if (bounds[0] + bounds[1]).max() <= best:
+        return best, best_place
     for side in range(2):  # a rough solution is enough to rule out most runs
         sums = lefts[first] if side == 0 else totals - lefts[first]
-        _solve_side(sums, penalty, groups, _ROUGH, matrix, work, betas[side])
-    _bound_run(lefts, totals, penalty, groups, betas, space, bounds)
-    for turn in range(bounds.shape[1] + 1):
+        betas[side] = node.own
+        _solve_side(sums, node, _ROUGH, work, betas[side])
+    _bound_run(lefts, node, betas, space, bounds)
+    for turn in range(lefts.shape[0] + 1):
         place = first if turn == 0 else turn - 1
         is_hopeless = bounds[0, place] + bounds[1, place] <= best
         if is_hopeless or (turn > 0 and place == first):
             continue
         left = lefts[place]
         beta[:] = betas[0]
-        reduction = _solve_side(left, penalty, groups, _TOLERANCE, matrix, work, beta)
+        reduction = _solve_side(left, node, _TOLERANCE, work, beta)
         if turn == 0:
             betas[0] = beta
         elif reduction + bounds[1, place] <= best:
             continue
         beta[:] = betas[1]
-        reduction += _solve_side(
-            totals - left, penalty, groups, _TOLERANCE, matrix, work, beta
-        )
+        reduction += _solve_side(totals - left, node, _TOLERANCE, work, beta)
         if reduction > best:
             best, best_place = reduction, place
         if turn == 0:
             betas[1] = beta
-            _bound_run(lefts, totals, penalty, groups, betas, space, bounds)
+            _bound_run(lefts, node, betas, space, bounds)
+    near[:] = betas
+    return best, best_place
+
+
+@inner_kernel
+def _add_bins(
+    feature: Ordered,
+    n_total: float,
+    left: FloatArray,
+    lefts: FloatArray,
+    positions: IndexArray,
+) -> int:
+    """Write the left sums of all possible thresholds, and their number.
+
+    ``left`` are the sums of what is on the left anyway; it is overwritten.
+    """
+    last, least = left.shape[0] - 1, feature.min_count
+    n_found = 0
+    for position in range(feature.order.shape[0]):
+        cell = feature.histogram[feature.order[position]]
+        if cell[last] > 0.0:
+            for channel in range(last + 1):
+                left[channel] += cell[channel]
+        elif feature.skips_empty:
+            continue
+        is_large = left[last] >= least and n_total - left[last] >= least
+        if feature.is_candidate[position] and is_large:
+            lefts[n_found] = left
+            positions[n_found] = position
+            n_found += 1
+    return n_found
+
+
+@inner_kernel
+def _bound_thresholds(
+    feature: Ordered,
+    node: Node,
+    missing_left: bool,
+    space: Space,
+    lefts: FloatArray,
+    positions: IndexArray,
+    bounds: FloatArray,
+) -> int:
+    """Write left sums, positions and bounds of all thresholds, and their number."""
+    last = node.totals.shape[0] - 1
+    left = np.zeros(last + 1)
+    if missing_left:
+        left[:] = feature.histogram[feature.histogram.shape[0] - 1]
+    n_found = _add_bins(feature, node.totals[last], left, lefts, positions)
+    betas = np.stack((node.own, node.own))
+    for begin in range(0, n_found, _RUN):
+        run = slice(begin, min(begin + _RUN, n_found))
+        _bound_run(lefts[run], node, betas, space, bounds[:, run])
+    return n_found
+
+
+@inner_kernel
+def _has_missing(feature: Ordered) -> bool:
+    n_bins, n_channels = feature.histogram.shape
+    return bool(feature.histogram[n_bins - 1, n_channels - 1] > 0.0)
+
+
+@kernel
+def look_ahead(feature: Ordered, node: Node) -> float:
+    """Return what no threshold of a feature exceeds.
+
+    Features are scanned in the order of it: the sooner the best one comes, the fewer
+    thresholds of the others have to be solved.
+    """
+    n_used = feature.order.shape[0]
+    space = _make_space(node.own.shape[0])
+    lefts = np.empty((n_used, node.totals.shape[0]))
+    positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
+    highest = -1.0
+    for side in range(2 if _has_missing(feature) else 1):
+        n_found = _bound_thresholds(
+            feature, node, side == 1, space, lefts, positions, bounds
+        )
+        for place in range(n_found):
+            highest = max(highest, bounds[0, place] + bounds[1, place])
+    return highest
+
+
+@inner_kernel
+def _search(
+    lefts: FloatArray, node: Node, space: Space, bounds: FloatArray, best: float
+) -> tuple[float, int]:
+    """Search the runs that may be better than ``best``, the most promising first.
+
+    Returned are the best threshold's reduction, and its place, or -1 where none is better.
+    ``bounds`` is overwritten.
+    """
+    n_runs = (lefts.shape[0] + _RUN - 1) // _RUN
+    best_place = -1
+    near = np.stack((node.own, node.own))
+    highest = np.full(n_runs, -1.0)
+    for place in range(lefts.shape[0]):
+        bound = bounds[0, place] + bounds[1, place]
+        highest[place // _RUN] = max(highest[place // _RUN], bound)
+    for _ in range(n_runs):
+        run = int(np.argmax(highest))
+        if highest[run] <= best:
+            break
+        highest[run] = -1.0
+        part = slice(run * _RUN, min((run + 1) * _RUN, lefts.shape[0]))
+        best, place = _search_run(lefts[part], node, near, space, bounds[:, part], best)
+        if place >= 0:
+            best_place = run * _RUN + place
     return best, best_place
 
 
 @kernel
-def scan_groups(
-    histogram: FloatArray,
-    order: IndexArray,
-    is_candidate: BoolArray,
-    totals: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
-    min_count: float,
-    skips_empty: bool,
-    own: FloatArray,
-    best: float,
-) -> tuple[float, int, bool]:
+def scan_groups(feature: Ordered, node: Node, best: float) -> tuple[float, int, bool]:
     """Find the threshold of one feature that is better than ``best``.
 
-    Parameters are those of :func:`boostr._kernels.scan.scan_any_terms`, with the groups in
-    the place of the solver, the node's own coefficients, and the reduction of the best
-    threshold of other features.
+    Parameters
+    ----------
+    feature : Ordered
+        The feature's bins and its possible thresholds.
+    node : Node
+        The node and its leaf problem.
+    best : float
+        Reduction of the objective by the best threshold of other features.
 
     Returns
     -------
     tuple of (float, int, bool)
         Reduction of the objective by both sides (-1 where no threshold is better), position
-        in ``order``, and whether missing values go left.
+        in the order, and whether missing values go left.
     """
-    n_used, n_channels = order.shape[0], totals.shape[0]
-    missing = histogram[histogram.shape[0] - 1]
-    has_missing = missing[n_channels - 1] > 0.0
-    lefts = np.empty((n_used, n_channels))
-    positions = np.empty(n_used, np.int32)
-    space = _make_space(own.shape[0])
-    betas = np.stack((own, own))
+    n_used, last = feature.order.shape[0], node.totals.shape[0] - 1
+    space = _make_space(node.own.shape[0])
+    lefts = np.empty((n_used, last + 1))
+    positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
+    has_missing = _has_missing(feature)
     found, best_position, best_missing_left = -1.0, -1, False
     for side in range(2 if has_missing else 1):
-        n_found = _add_bins(
-            histogram,
-            order,
-            is_candidate,
-            totals[n_channels - 1],
-            min_count,
-            skips_empty,
-            side * missing,
-            lefts,
-            positions,
+        n_found = _bound_thresholds(
+            feature, node, side == 1, space, lefts, positions, bounds
         )
-        bounds = np.empty((2, n_found))
-        n_runs = (n_found + _RUN - 1) // _RUN
-        highest = np.empty(n_runs)
-        for run in range(n_runs):
-            part = slice(run * _RUN, min((run + 1) * _RUN, n_found))
-            _bound_run(lefts[part], totals, penalty, groups, betas, space, bounds[:, part])
-            highest[run] = (bounds[0, part] + bounds[1, part]).max()
-        for run in np.argsort(-highest, kind="mergesort"):
-            if highest[run] <= best:
-                break
-            part = slice(run * _RUN, min((run + 1) * _RUN, n_found))
-            best, place = _search_run(
-                lefts[part], totals, penalty, groups, own, space, bounds[:, part], best
-            )
-            if place >= 0:
-                n_left = lefts[run * _RUN + place, n_channels - 1]
-                is_majority = 2.0 * n_left >= totals[n_channels - 1]
-                found, best_position = best, positions[run * _RUN + place]
-                best_missing_left = side == 1 if has_missing else is_majority
+        best, place = _search(lefts[:n_found], node, space, bounds[:, :n_found], best)
+        if place >= 0:
+            is_majority = 2.0 * lefts[place, last] >= node.totals[last]
+            found, best_position = best, positions[place]
+            best_missing_left = side == 1 if has_missing else is_majority
     return found, best_position, best_missing_left

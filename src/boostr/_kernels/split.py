@@ -7,7 +7,7 @@ import numpy as np
 from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
-from boostr._kernels.scan_groups import look_ahead, scan_groups
+from boostr._kernels.scan_groups import Node, Ordered, look_ahead, scan_groups
 from boostr._kernels.solve import FULL, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
@@ -160,7 +160,8 @@ def _find_threshold(
     """Find the best threshold of one feature by the scan that is made for the problem."""
     node = (histogram, order, is_candidate, totals, penalty)
     if groups is not None:
-        return scan_groups(*node, groups, min_count, skips_empty, own, best)
+        ordered = Ordered(histogram, order, is_candidate, min_count, skips_empty)
+        return scan_groups(ordered, Node(totals, penalty, groups, own), best)
     n_terms = penalty.shape[0]
     if n_terms == 1:
         return scan_one_term(*node, min_count, skips_empty)
@@ -237,29 +238,51 @@ def _find_best_of_feature(
 
 
 @inner_kernel
-def _order_features(
+def _order_thresholds(
+    histogram: FloatArray, n_used: int, min_count: float, n_candidates: int, seed: np.uint64
+) -> Ordered:
+    """Return the bins of a numeric feature, and its possible thresholds."""
+    counts = histogram[:n_used, histogram.shape[1] - 1]
+    is_candidate = np.ones(n_used, np.bool_)
+    if n_candidates > 0 and n_used > 0:
+        _draw_candidates(counts, n_candidates, seed, is_candidate)
+    order = np.arange(n_used).astype(np.int32)
+    return Ordered(histogram, order, is_candidate, min_count, n_candidates == 0)
+
+
+@inner_kernel
+def _sort_down(values: FloatArray, order: PositionArray) -> None:
+    """Sort positions by their values, the largest first; of equals the first."""
+    for place in range(1, order.shape[0]):
+        position, free = order[place], place
+        while free > 0 and values[order[free - 1]] < values[position]:
+            order[free] = order[free - 1]
+            free -= 1
+        order[free] = position
+
+
+@inner_kernel
+def _bound_features(
     histograms: FloatArray,
     features: IndexArray,
     n_values: IndexArray,
-    totals: FloatArray,
-    penalty: FloatArray,
-    groups: Groups,
+    is_categorical: BoolArray,
+    node: Node,
     min_count: float,
-    own: FloatArray,
-) -> PositionArray:
-    """Return the positions of features, the most promising first."""
-    promises = np.empty(features.shape[0])
+    n_candidates: int,
+    seed: np.uint64,
+) -> FloatArray:
+    """Return what no split of a feature exceeds; of categories this is not known."""
+    bounds = np.full(features.shape[0], np.inf)
     for slot in range(features.shape[0]):
-        promises[slot] = look_ahead(
-            histograms[slot],
-            n_values[features[slot]],
-            totals,
-            penalty,
-            groups,
-            min_count,
-            own,
-        )
-    return np.argsort(-promises, kind="mergesort")  # of equals the first feature
+        feature = features[slot]
+        if not is_categorical[feature]:
+            own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
+            ordered = _order_thresholds(
+                histograms[slot], n_values[feature], min_count, n_candidates, own_seed
+            )
+            bounds[slot] = look_ahead(ordered, node)
+    return bounds
 
 
 @kernel
@@ -298,6 +321,16 @@ def solve_node(
         for channel in range(totals.shape[0]):
             totals[channel] += histogram[bin_index, channel]
     return solve_leaf(totals, penalty, solver, groups, value)
+
+
+@inner_kernel
+def _sum_left(histogram: FloatArray, goes_left: BoolArray, out: FloatArray) -> None:
+    """Write the sums of the bins that go left."""
+    out[:] = 0.0
+    for bin_index in range(histogram.shape[0]):
+        if goes_left[bin_index]:
+            for channel in range(histogram.shape[1]):
+                out[channel] += histogram[bin_index, channel]
 
 
 @kernel
@@ -364,8 +397,7 @@ def find_best_split(
     each gives an order to try. The gradients of categories are shrunken before, and so are
     the gains of their splits: the best of very many partitions looks good by chance.
     """
-    n_bins = histograms.shape[1]
-    n_channels = histograms.shape[2]
+    n_bins, n_channels = histograms.shape[1], histograms.shape[2]
     totals = sums[0]
     best = own * (1.0 + _ROUNDING)
     best_slot = -1
@@ -376,11 +408,23 @@ def find_best_split(
     slots: PositionArray = np.arange(features.shape[0])
     everywhere = np.ones(n_bins, np.bool_)
     rising = np.arange(n_bins).astype(np.int32)
-    if groups is not None:
-        slots = _order_features(
-            histograms, features, n_values, totals, penalty, groups, min_count, value
+    bounds = np.full(features.shape[0], np.inf)
+    if groups is not None and features.shape[0] > 1:
+        node = Node(totals, penalty, groups, value)
+        bounds = _bound_features(
+            histograms,
+            features,
+            n_values,
+            is_categorical,
+            node,
+            min_count,
+            n_candidates,
+            seed,
         )
+        _sort_down(bounds, slots)
     for slot in slots:
+        if bounds[slot] <= best:
+            break
         feature = features[slot]
         reduction, bin_index, missing_left = _find_best_of_feature(
             histograms[slot],
@@ -406,9 +450,5 @@ def find_best_split(
             best_missing_left = missing_left
     if best_slot < 0:
         return -1.0, -1, 0, False
-    sums[1] = 0.0
-    for bin_index in range(n_bins):
-        if goes_left[bin_index]:
-            for channel in range(n_channels):
-                sums[1, channel] += histograms[best_slot, bin_index, channel]
+    _sum_left(histograms[best_slot], goes_left, sums[1])
     return best - own, best_slot, best_bin, best_missing_left
