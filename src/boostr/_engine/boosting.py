@@ -19,6 +19,7 @@ from boostr._engine.tree import (
     Tree,
     WholeRoot,
     grow_tree,
+    joins_bins,
 )
 from boostr._kernels.apply import (
     add_grown_tree,
@@ -102,7 +103,10 @@ class LocalBoostingState:
         self._stats = stats
         self._features = features
         self._first = first
-        self._source = LocalSource(features, self.rows, stats.n_terms, n_threads)
+        is_coarse = joins_bins(solver, stats.n_terms)
+        self._source = LocalSource(
+            features, self.rows, stats.n_terms, n_threads, is_coarse=is_coarse
+        )
         individuals = np.arange(len(stats.linear), dtype=np.int32)
         self._members = np.delete(individuals, held_out)
 
@@ -120,6 +124,10 @@ class LocalBoostingState:
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, see `HistogramSource`."""
         return self._source.root(features)
+
+    def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
+        """Return a node's sums in some bins of a feature, see `HistogramSource`."""
+        return self._source.read_bins(node, feature, first, stop)
 
     def split(
         self,

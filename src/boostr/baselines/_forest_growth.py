@@ -172,6 +172,10 @@ class DrawingSource:
     def read_root(self, features: IndexArray, max_leaves: int) -> None:
         """Return None: every node draws features of its own."""
 
+    def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
+        """Raise an error: bins are never coarse here."""
+        raise NotImplementedError
+
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums."""
         return self._sum(*self._span[0])

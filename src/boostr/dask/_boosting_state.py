@@ -95,6 +95,12 @@ class SharedBoostingState:
         self._root = None
         return self._histograms[0]
 
+    def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
+        """Return a node's sums in some bins of a feature, see `HistogramSource`."""
+        sums = self._ask(bins=(node, feature, first, stop)).histogram
+        assert sums is not None  # noqa: S101 - it was asked for
+        return sums
+
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
@@ -138,10 +144,11 @@ class SharedBoostingState:
         trees: tuple[Tree, ...] = (),
         start: Start | None = None,
         splits: tuple[SplitNode, ...] = (),
+        bins: tuple[int, int, int, int] | None = None,
     ) -> Reply:
         """Send the increment; if a worker lost its state, resend everything."""
         self._number += 1
-        request = replace(self._first_request, number=self._number)
+        request = replace(self._first_request, number=self._number, bins=bins)
         reply = None
         if self._number > 0:
             reply = self._send(replace(request, trees=trees, start=start, splits=splits))

@@ -106,6 +106,7 @@ class Request:
     trees: tuple[Tree, ...] = ()  # to add
     start: tuple[float, int, IndexArray] | None = None  # share, seed, features of a root
     splits: tuple[SplitNode, ...] = ()
+    bins: tuple[int, int, int, int] | None = None  # node, feature, first and stop to read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +164,8 @@ def _carry_out(state: LocalBoostingState, request: Request) -> Reply:
     for split in request.splits:
         pair = state.split(split.node, split.feature, split.goes_left, split.children)
         histogram = pair[split.side].copy()
+    if request.bins is not None:
+        histogram = state.read_bins(*request.bins)
     return Reply(histogram, losses)
 
 

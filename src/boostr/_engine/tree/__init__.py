@@ -1,5 +1,6 @@
 """Trees with vector leaves, grown from histograms."""
 
+from boostr._engine.tree._coarse import joins_bins
 from boostr._engine.tree._grower import GrowthParams, grow_tree
 from boostr._engine.tree._search import LeafProblem
 from boostr._engine.tree._source import HistogramSource, LocalSource
@@ -14,5 +15,6 @@ __all__ = [
     "Tree",
     "WholeRoot",
     "grow_tree",
+    "joins_bins",
     "pack_trees",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from boostr._engine.tree._coarse import CoarseBins, joins_bins, refine_split
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
@@ -49,8 +50,10 @@ class _TreeBuilder:
         params: GrowthParams,
         features: IndexArray,
         seed: int,
+        coarse: CoarseBins | None = None,
     ) -> None:
         self.problem = search.problem
+        self.coarse = coarse
         self.params = params
         self.search = search
         self.features = features
@@ -68,11 +71,14 @@ class _TreeBuilder:
     def add_node(self, histograms: FloatArray) -> _Candidate | None:
         """Append a leaf; return its best split if that pays."""
         node = len(self.feature)
-        seed = (self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        seed = self._seed_of(node)
         split = find_split(histograms, self.features, self.search, seed)
         self._append(split.value, split.sums[0, -1])
         gain = split.gain - self.params.gamma1
         return _Candidate(node, gain, split) if split.feature >= 0 < gain else None
+
+    def _seed_of(self, node: int) -> int:
+        return (self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
 
     def add_last_leaves(self, candidate: _Candidate) -> None:
         """Append the children of the last split: their sums are known already."""
@@ -93,9 +99,12 @@ class _TreeBuilder:
         self.gain.append(0.0)
         self.count.append(count)
 
-    def split(self, candidate: _Candidate) -> tuple[int, int]:
+    def split(self, source: HistogramSource, candidate: _Candidate) -> tuple[int, int]:
         """Turn a leaf into a split; return the numbers that its children will have."""
         node, split = candidate.node, candidate.split
+        if self.coarse is not None:
+            refine_split(source, self.coarse, self.search, node, split, self._seed_of(node))
+            candidate.gain = split.gain - self.params.gamma1
         self.feature[node] = split.feature
         self.bin_threshold[node] = split.bin_index
         self.missing_left[node] = split.missing_left
@@ -144,12 +153,16 @@ def grow_tree(
         params.n_candidates,
         params.n_threads,
     )
+    coarse = None
+    if joins_bins(problem.solver, len(problem.penalty)):
+        coarse = CoarseBins(n_values, is_categorical)
+        search = replace(search, n_values=coarse.n_values)
     is_best_first = params.growth == "best"
     if is_best_first and problem.groups is None:
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)
-    builder = _TreeBuilder(search, params, features, seed)
+    builder = _TreeBuilder(search, params, features, seed, coarse)
     (_grow_best_first if is_best_first else _grow_by_level)(source, builder)
     return builder.finish()
 
@@ -158,7 +171,7 @@ def _split_leaf(
     source: HistogramSource, builder: _TreeBuilder, candidate: _Candidate
 ) -> list[_Candidate]:
     """Split one leaf; return those of its children that can be split in turn."""
-    children = builder.split(candidate)
+    children = builder.split(source, candidate)
     split = candidate.split
     pair = source.split(candidate.node, split.feature, split.goes_left, children)
     found = [builder.add_node(histograms) for histograms in pair]
@@ -175,7 +188,7 @@ def _grow_best_first(source: HistogramSource, builder: _TreeBuilder) -> None:
         candidate = heapq.heappop(heap)[2]
         n_leaves += 1
         if n_leaves == builder.params.max_leaves:
-            builder.split(candidate)
+            builder.split(source, candidate)
             builder.add_last_leaves(candidate)
             return
         for child in _split_leaf(source, builder, candidate):

@@ -51,6 +51,7 @@ class FoundSplit:
     goes_left: BoolArray
     sums: FloatArray  # (2, n_channels) of the node and of its left side
     value: FloatArray  # (n_terms,)
+    reduction: float  # of the objective by the node as a leaf
 
 
 def find_split(
@@ -117,7 +118,16 @@ def _search(
         sums,
     )
     feature = int(features[slot]) if slot >= 0 else -1
-    return FoundSplit(gain, feature, bin_index, missing_left, goes_left, sums, node.value)
+    return FoundSplit(
+        gain,
+        feature,
+        bin_index,
+        missing_left,
+        goes_left,
+        sums,
+        node.value,
+        node.reduction,
+    )
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
+from boostr._engine.tree._coarse import CoarseBins
 from boostr._engine.tree._tree import Tree
 from boostr._engine.tree._whole import TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
@@ -36,6 +37,10 @@ class HistogramSource(Protocol):
         """Return the root's sums, (n_used, n_bins, n_channels), for the given features."""
         ...
 
+    def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
+        """Return a node's sums in some fine bins of a feature, and in the missing one."""
+        ...
+
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
@@ -57,13 +62,27 @@ class LocalSource:
         Number of channels that change.
     n_threads : int
         Threads to use where the node is large; the sums do not depend on it.
+    is_coarse : bool, default=False
+        Whether histograms have coarse bins.
     """
 
     def __init__(
-        self, features: BinnedFeatures, rows: FloatArray, n_gradients: int, n_threads: int
+        self,
+        features: BinnedFeatures,
+        rows: FloatArray,
+        n_gradients: int,
+        n_threads: int,
+        *,
+        is_coarse: bool = False,
     ) -> None:
+        self._fine = features.bins
+        self._missing_bin = features.missing_bin
         self._bins = features.bins
         self._n_bins = features.n_bins
+        if is_coarse:
+            coarse = CoarseBins(features.n_values, features.is_categorical)
+            self._bins = coarse.join(features.bins, features.missing_bin)
+            self._n_bins = coarse.missing_bin + 1
         self._rows = rows
         self._n_gradients = n_gradients
         self._n_threads = n_threads
@@ -130,6 +149,19 @@ class LocalSource:
             self._root = np.empty(shape)
             self._accumulate(0, n_members, self._root)
 
+    def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
+        """Return a node's sums in some fine bins of a feature, see `HistogramSource`."""
+        members = self._order[slice(*self._span[node])]
+        bins = self._fine[members, feature]
+        is_read = (bins >= first) & (bins < stop) | (bins == self._missing_bin)
+        rows = self._rows[members[is_read]]
+        places = np.minimum(bins[is_read] - np.uint8(first), np.uint8(stop - first))
+        out = np.empty((1, stop - first + 1, rows.shape[1]))
+        everyone = np.arange(len(rows), dtype=np.int32)
+        only = np.zeros(1, dtype=np.int32)
+        accumulate_histograms(places[:, None], rows, everyone, only, out)
+        return np.asarray(out[0])
+
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
@@ -160,7 +192,7 @@ class LocalSource:
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (
-            self._bins,
+            self._fine,
             feature,
             goes_left,
             self._order[begin:end],
