@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +45,13 @@ class PathCurves:
         self._horizon = horizon
         self._reach = reach
         self._floor = floor
+
+    def with_floor(self, floor: float) -> PathCurves:
+        """Return the curves with another floor; what sensors add is not summed anew."""
+        other = copy.copy(self)
+        other.__dict__["_rates"] = self._rates
+        other._floor = floor
+        return other
 
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""

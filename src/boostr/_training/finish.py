@@ -9,8 +9,9 @@ import numpy as np
 
 from boostr._engine.binning import BinMapper
 from boostr._engine.curves import expose
-from boostr._engine.ensemble import Ensemble, gain_importance
+from boostr._engine.ensemble import Curves, Ensemble, gain_importance
 from boostr._engine.screening import rise_without
+from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.training import Trained
 from boostr._engine.training_set import TrainingSet
 from boostr._frailty.forecast_law import ForecastLaw, Shock
@@ -62,13 +63,19 @@ def fit_link(
     known = np.flatnonzero(~np.isnan(theta[:, 0]))
     candidates = [ensemble.with_floor(share * average) for share in _FLOORS]
     some, held_out = data.take(known), theta[known]
-    judged = [_judge(candidate, some, held_out) for candidate in candidates]
+    unit = candidates[0].curves(held_out, some.sensors)
+    judged = [
+        _judge(candidate, some, _put_on_floor(candidate, some, held_out, unit))
+        for candidate in candidates
+    ]
     best = int(np.argmax([likelihood for likelihood, _ in judged]))
     level = judged[best][1]
     if len(known) < len(theta):
         # Few are held out, with more or fewer events than usual by chance: all tell it.
         filled = np.where(np.isnan(theta), ensemble.coefficients(data.features), theta)
-        level = _judge(candidates[best], data, filled)[1]
+        level = _judge(
+            candidates[best], data, candidates[best].curves(filled, data.sensors)
+        )[1]
     return candidates[best].scaled(level), level
 
 
@@ -83,12 +90,21 @@ def _average_rate(ensemble: Ensemble, data: TrainingData) -> float:
     return total / float(data.weights[windows.owner] @ length)
 
 
-def _judge(
-    ensemble: Ensemble, data: TrainingData, theta: FloatArray
-) -> tuple[float, float]:
-    """Return the log-likelihood of the events at the best level, and this level."""
+def _put_on_floor(
+    ensemble: Ensemble, data: TrainingData, theta: FloatArray, unit: Curves
+) -> Curves:
+    """Return the curves of an ensemble, given those of the same with another floor."""
+    if isinstance(unit, PathCurves) and ensemble.floor is not None:
+        return unit.with_floor(ensemble.floor)
+    return ensemble.curves(theta, data.sensors)
+
+
+def _judge(ensemble: Ensemble, data: TrainingData, unit: Curves) -> tuple[float, float]:
+    """Return the log-likelihood of the events at the best level, and this level.
+
+    ``unit`` are the curves of a unit of exposure.
+    """
     events: RecurrentEvents = data.events
-    unit = ensemble.curves(theta, data.sensors)
     curves = expose(unit, events.exposure, ensemble.clock)
     clock, owner = ensemble.clock, owners_of(events.window_offsets)
     expected = curves.values_at(owner, clock.read(events.window_stop))
