@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -114,9 +116,11 @@ def test_all_folds_keep_as_many_trees(problem):
     assert {len(trees) for trees in run.trees} == {run.n_rounds}
 
 
-def test_a_run_ends_when_the_loss_has_not_fallen_for_a_while(problem, monkeypatch):
-    monkeypatch.setattr("boostr._engine.selection._PATIENCE", 4)
-    run, _ = run_validation(problem, GrowthParams(max_leaves=20), n_rounds=200)
+def test_a_run_ends_when_the_loss_has_not_fallen_for_a_while(problem):
+    task = replace(problem.task(200), patience=4)
+    run = validate(
+        task, GrowthParams(max_leaves=20), draw_folds(len(problem), 5, 1, 3), "run"
+    )
     assert len(run.curve) == run.n_rounds + 4
 
 

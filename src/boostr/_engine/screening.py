@@ -48,6 +48,7 @@ _MOST_TRIED = 5  # features of many categories that are tried; a run each
 _PAYS = 1.0  # standard errors by which such a feature must lower the held-out loss
 _JUDGEMENT = "screening of categories"  # name of the runs
 _LARGE_STEP = 0.2  # learning rate: a judgement needs no fine steps
+_LITTLE_PATIENCE = 10  # rounds of large steps without a better held-out loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ class Screening:
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
     n_features = task.training_set.layout.n_features
-    trial, run = _try_shuffled(task, growth, folds)
+    trial, run = _try_shuffled(replace(task, patience=_LITTLE_PATIENCE), growth, folds)
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups

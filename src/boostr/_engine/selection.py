@@ -60,7 +60,6 @@ class TreeLog:
 Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
-_PATIENCE = 40  # rounds without a better held-out loss before a run ends
 _FIRST_CHECK = 20  # rounds after which a run is compared with a better one
 _NEXT_CHECK = 1.5  # times as many rounds until it is compared again
 _OPTIMISM = 1.5  # times what a run is expected to gain yet
@@ -82,6 +81,7 @@ class Task:
     columns: Columns | None = None  # features to split on; None: all of `features`
     features: IndexArray | None = None  # not dropped; None: all there are
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
+    patience: int = 40  # rounds without a better held-out loss before a run ends
 
     def __len__(self) -> int:
         return len(self.training_set)
@@ -206,7 +206,7 @@ def validate(
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     next_check = _FIRST_CHECK
     with _letting_go(boosters):
-        while len(curve) < task.n_rounds and len(curve) - n_kept < _PATIENCE:
+        while len(curve) < task.n_rounds and len(curve) - n_kept < task.patience:
             _step_all(boosters, n_beside, task.log)
             curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
             if curve[-1] < best:

@@ -91,6 +91,8 @@ SENSOR_SHAPES = (
     Shape(6, 0.02, 3),  # smooth effects
 )
 
+_SENSOR_STEP = 2.0  # steps with sensors for each without; prices draw leaves to zero, too
+
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
 _SCREENING_SHAPE = SHAPES[1]
 # Endings of a run's label.
@@ -327,7 +329,7 @@ def _validate_screened(
     Returns the task with the prices of useless sensors raised, too.
     """
     screening = _screen(task, shapes[0], folds)
-    task = screening.apply(task)
+    task = _lengthen_steps(screening.apply(task))
     runs = []
     n_useful = len(screening.columns[0])
     if n_useful:
@@ -337,6 +339,16 @@ def _validate_screened(
         rival = _find_best(runs) if runs else None
         runs += _validate_each(task, shapes[:1], folds, "", rival)
     return task, runs
+
+
+def _lengthen_steps(task: Task) -> Task:
+    """Return the task with larger steps, and less patience by as much."""
+    rate = min(_SENSOR_STEP * task.params.learning_rate, 1.0)
+    return replace(
+        task,
+        params=replace(task.params, learning_rate=rate),
+        patience=round(task.patience / _SENSOR_STEP),
+    )
 
 
 def _screen(task: Task, shape: Shape, folds: Sequence[IndexArray]) -> Screening:
