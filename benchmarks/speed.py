@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from benchmarks._parts import check_parts, run_parts
 from benchmarks.measurements import (
+    default,
     fitting,
     memory,
     prediction,
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, Callable[[Scale], list[Finding]]] = {
     "statistics": statistics.measure,
     "predict": prediction.measure,
     "small": small.measure,
+    "default": default.measure,
     "startup": startup.measure,
 }
 

@@ -66,7 +66,7 @@ class Screening:
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
     n_features = task.training_set.layout.n_features
-    trial, run = _try_shuffled(replace(task, patience=_LITTLE_PATIENCE), growth, folds)
+    trial, run = _try_shuffled(task, growth, folds)
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups
@@ -178,6 +178,7 @@ def _try_shuffled(
 
 
 def _hasten(task: Task) -> Task:
-    """Return the task with large steps."""
+    """Return the task with large steps, and little patience."""
     rate = max(task.params.learning_rate, _LARGE_STEP)
-    return replace(task, params=replace(task.params, learning_rate=rate))
+    params = replace(task.params, learning_rate=rate)
+    return replace(task, params=params, patience=_LITTLE_PATIENCE)
