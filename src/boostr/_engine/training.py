@@ -91,7 +91,7 @@ SENSOR_SHAPES = (
     Shape(6, 0.02, 3),  # smooth effects
 )
 
-_SENSOR_STEP = 2.0  # steps with sensors for each without; prices draw leaves to zero, too
+_SENSOR_STEP = 4.0  # steps with sensors for each without; prices draw leaves to zero, too
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
 _SCREENING_SHAPE = SHAPES[1]

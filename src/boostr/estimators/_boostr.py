@@ -47,8 +47,8 @@ class BoostR(ForecastMethods, PredictionMethods):
     n_estimators : int, default=500
         Number of trees at most; validation picks how many are kept. The paper's K.
     learning_rate : float, default=0.05
-        Share of each tree that is kept, in (0, 1]. With sensors and validation it is twice
-        this.
+        Share of each tree that is kept, in (0, 1]. With sensors and validation it is four
+        times this.
     max_leaf_nodes : int or "auto", default="auto"
         Leaves of a tree at most; "auto" lets validation weigh several sizes (8 without
         validation). The paper's D.max.
