@@ -20,7 +20,14 @@ def _write(app, error):
             nbformat.write(notebook, site / f"{page}.ipynb")
 
 
+def _open_cache(app):
+    """Make the cache of results before processes that read pages would all make it."""
+    if app.config.nb_execution_mode == "cache":
+        get_cache(Path(app.outdir).parent / ".jupyter_cache").list_cache_records()
+
+
 def setup(app):
     """Connect to Sphinx."""
+    app.connect("builder-inited", _open_cache)
     app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -66,7 +66,7 @@ class Screening:
 def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Screening:
     """Run once with shuffled copies of all features, and judge features and sensors."""
     n_features = task.training_set.layout.n_features
-    trial, run = _try_shuffled(task, growth, folds)
+    trial, run = _try_shuffled(task, growth, _deal_once(folds, len(task)))
     gains = gain_importance(run.members(1.0), 2 * n_features)[1]
     useful = np.flatnonzero(gains[:n_features] > gains[n_features:].max())
     groups = task.problem.groups
@@ -76,6 +76,12 @@ def screen(task: Task, growth: GrowthParams, folds: Sequence[IndexArray]) -> Scr
     is_useful[groups.prices == 0.0] = True  # the baseline stays
     columns = (useful.astype(np.int32),) * len(folds)
     return Screening(columns, np.where(is_useful, 1.0, _PROHIBITIVE))
+
+
+def _deal_once(folds: Sequence[IndexArray], n: int) -> Sequence[IndexArray]:
+    """Return as many folds as hold everybody out once, where they are dealt out again."""
+    n_held_out = np.cumsum([len(held_out) for held_out in folds])
+    return folds[: int(np.searchsorted(n_held_out, n)) + 1]
 
 
 def screen_features(

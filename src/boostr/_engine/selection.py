@@ -81,6 +81,7 @@ class Task:
     columns: Columns | None = None  # features to split on; None: all of `features`
     features: IndexArray | None = None  # not dropped; None: all there are
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
+    chooses_steps: bool = False  # whether the learning rate may be changed
     patience: int = 30  # rounds without a better held-out loss before a run ends
 
     def __len__(self) -> int:

@@ -91,7 +91,9 @@ SENSOR_SHAPES = (
     Shape(6, 0.02, 3),  # smooth effects
 )
 
-_SENSOR_STEP = 2.0  # steps with sensors for each without; prices draw leaves to zero, too
+# Prices draw leaves to zero, so that steps may be large.
+_SENSOR_RATE = 0.2
+_SENSOR_PATIENCE = 10  # rounds of such steps without a better held-out loss
 
 PLAIN_SHAPE = Shape(8, 20, 0)  # without validation
 _SCREENING_SHAPE = SHAPES[1]
@@ -342,13 +344,11 @@ def _validate_screened(
 
 
 def _lengthen_steps(task: Task) -> Task:
-    """Return the task with larger steps, and less patience by as much."""
-    rate = min(_SENSOR_STEP * task.params.learning_rate, 1.0)
-    return replace(
-        task,
-        params=replace(task.params, learning_rate=rate),
-        patience=round(task.patience / _SENSOR_STEP),
-    )
+    """Return the task with the steps that sensors allow, if nobody has set them."""
+    if not task.chooses_steps:
+        return task
+    params = replace(task.params, learning_rate=_SENSOR_RATE)
+    return replace(task, params=params, patience=_SENSOR_PATIENCE)
 
 
 def _screen(task: Task, shape: Shape, folds: Sequence[IndexArray]) -> Screening:

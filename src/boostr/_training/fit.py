@@ -166,6 +166,7 @@ def learn_trees(
         settings.n_estimators,
         options.n_threads,
         options.report,
+        chooses_steps=settings.learning_rate == "auto",
     )
     shapes = settings.shapes(has_sensors=isinstance(plan.basis, FittedSensorBasis))
     term = proportional_term(plan.basis)

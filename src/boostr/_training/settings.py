@@ -88,9 +88,11 @@ class _Choice:
         return "one of " + ", ".join(repr(word) for word in self.words)
 
 
+_USUAL_RATE = 0.05  # of learning, where nothing else is known
+
 _RULES: Mapping[str, _Number | _Choice] = {
     "n_estimators": _Number(1, is_whole=True),
-    "learning_rate": _Number(0, 1, excludes_low=True),
+    "learning_rate": _Number(0, 1, excludes_low=True, words=("auto",)),
     "max_leaf_nodes": _Number(2, is_whole=True, words=("auto",)),
     "gamma1": _Number(0),
     "gamma2": _Number(0),
@@ -120,7 +122,7 @@ class Settings:
     """All parameters of `BoostR`, checked; see there for what they mean."""
 
     n_estimators: int
-    learning_rate: float
+    learning_rate: float | Literal["auto"]
     max_leaf_nodes: int | Literal["auto"]
     gamma1: float
     gamma2: float
@@ -173,11 +175,12 @@ class Settings:
     def boosting(self) -> BoostingParams:
         """Return how ensembles are grown; the tree shape is set later."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        rate = _USUAL_RATE if self.learning_rate == "auto" else self.learning_rate
         return BoostingParams(
             growth=GrowthParams(
                 max_leaves=2, growth=self.growth, gamma1=float(self.gamma1)
             ),
-            learning_rate=float(self.learning_rate),
+            learning_rate=float(rate),
             subsample=float(self.subsample),
             colsample=float(self.colsample),
             seed=int(seed),

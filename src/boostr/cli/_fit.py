@@ -49,7 +49,9 @@ def fit(  # noqa: PLR0913 - every option is a parameter
         typer.Option(metavar="TIME", help="Learn only from what was known at this time."),
     ] = None,
     n_estimators: Annotated[int, typer.Option(help="Trees at most.")] = 500,
-    learning_rate: Annotated[float, typer.Option(help="Share of each tree.")] = 0.05,
+    learning_rate: Annotated[
+        str, typer.Option(help="Share of each tree that is kept, or auto.")
+    ] = "auto",
     validation: Annotated[
         str, typer.Option(help="cv, a share to hold out such as 0.2, or none.")
     ] = "cv",
@@ -66,7 +68,7 @@ def fit(  # noqa: PLR0913 - every option is a parameter
     model = make_model(
         settings or (),
         n_estimators=n_estimators,
-        learning_rate=learning_rate,
+        learning_rate=_read_value(learning_rate),
         validation=_read_value(validation),
         random_state=seed,
         n_jobs=jobs,

@@ -46,9 +46,9 @@ class BoostR(ForecastMethods, PredictionMethods):
     ----------
     n_estimators : int, default=500
         Number of trees at most; validation picks how many are kept. The paper's K.
-    learning_rate : float, default=0.05
-        Share of each tree that is kept, in (0, 1]. With sensors and validation it is twice
-        this.
+    learning_rate : float or "auto", default="auto"
+        Share of each tree that is kept, in (0, 1]; "auto" is 0.2 with sensors and
+        validation, otherwise 0.05.
     max_leaf_nodes : int or "auto", default="auto"
         Leaves of a tree at most; "auto" lets validation weigh several sizes (8 without
         validation). The paper's D.max.
@@ -189,7 +189,7 @@ default="constant"
         self,
         *,
         n_estimators: int = 500,
-        learning_rate: float = 0.05,
+        learning_rate: float | Literal["auto"] = "auto",
         max_leaf_nodes: int | Literal["auto"] = "auto",
         gamma1: float = 0.0,
         gamma2: float = 1.0,

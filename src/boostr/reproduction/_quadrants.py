@@ -152,8 +152,7 @@ def _build_trees(train: Simulation, models: Models) -> Block:
             f"{', '.join(lowering) or 'none'}."
         ),
         default=(
-            "Trees are taken in small steps (a learning rate of "
-            f"{models[DEFAULT].learning_rate:g}) from the average individual, and "
+            "Trees are taken in small steps from the average individual, and "
             f"{len(members)} models are averaged, which differ in folds, tree sizes and "
             "thresholds."
         ),

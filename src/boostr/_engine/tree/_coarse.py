@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CoarseBins", "joins_bins", "refine_split"]
 
-_MOST = 32  # coarse bins of a numeric feature
+_MOST = 48  # coarse bins of a numeric feature
 _FEW_TERMS = 4  # of a leaf, up to which there is little to sum in a bin
 
 
