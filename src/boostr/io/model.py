@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+import boostr
 from boostr.exceptions import BoostrError, InvalidModelFileError, InvalidParameterError
 from boostr.io._container import HEAD_SIZE, check_size, pack, unpack
 from boostr.io.files import check_output, write_atomically
@@ -276,6 +277,8 @@ def _read_model(content: memoryview) -> Any:
         )
     require(document.keys() == _ENTRIES, f"A model must have {', '.join(sorted(_ENTRIES))}")
     name = document["model"]
+    # Classes of models register themselves when they are imported, as this does.
+    _ = boostr.estimators
     require(isinstance(name, str) and name in MODELS, "The model must be of a known class")
     for part in ("params", "attributes"):
         require(isinstance(document[part], dict), f"The {part} must be an object")
