@@ -13,9 +13,12 @@ def count_in_worker():
 
 
 def list_kernels():
-    from boostr._kernels.split import find_best_split
+    """Kernels that a shard calls, and in how many versions they are compiled here."""
+    from boostr._kernels.binning import partition_members
+    from boostr._kernels.histogram import accumulate_histograms
 
-    return len(find_best_split.signatures)
+    kernels = [accumulate_histograms, partition_members]
+    return [len(kernel.signatures) for kernel in kernels]
 
 
 def test_a_worker_uses_its_own_threads_and_no_others(client):
@@ -92,4 +95,4 @@ def take_long(has_sensors):
 def test_kernels_are_there_after_compiling(client):
     asked = compile_once(client, has_sensors=False)
     assert len(asked) == 1
-    assert client.run(list_kernels, workers=asked)[asked[0]] > 0
+    assert min(client.run(list_kernels, workers=asked)[asked[0]]) > 0

@@ -226,7 +226,7 @@ def choose_one_per_host(workers: Iterable[str] | dict[str, Any]) -> list[str]:
 
 
 def _warm_up(has_sensors: bool) -> None:
-    """Fit a model to a dozen individuals, which runs all kernels of a large fit."""
+    """Fit a model to a dozen individuals, node by node as shards are, with all kernels."""
     if has_sensors in _DONE:
         return
     n = 12
@@ -243,6 +243,12 @@ def _warm_up(has_sensors: bool) -> None:
         )
     features = [[float(place), float(place % 3)] for place in range(n)]
     with use_worker_threads() as n_threads:
-        model = BoostR(n_estimators=2, min_samples_leaf=2, n_jobs=n_threads, random_state=0)
+        model = BoostR(
+            n_estimators=2,
+            growth="level",
+            min_samples_leaf=2,
+            n_jobs=n_threads,
+            random_state=0,
+        )
         model.fit(features, events, sensors)
     _DONE.add(has_sensors)
