@@ -16,13 +16,13 @@ from boostr._kernels.scan_groups import (
     look_ahead,
     scan_groups,
 )
-from boostr._kernels.solve import FULL, GROUPED
+from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import (
     _PSEUDO_COUNT,
     _draw_candidates,
     _mix,
     find_best_split,
-    solve_node,
+    sum_bins,
 )
 
 MISSING = 63
@@ -84,12 +84,13 @@ class Node:
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
         leaf = self.penalty, solver, self.groups if solver == GROUPED else None
-        own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
+        sum_bins(histograms[0], self.sums[0])
+        own = solve_leaf(self.sums[0], *leaf, self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, self.n_values, dtype=np.int32),
-            np.full(n_features, self.is_categorical),
+            np.full(n_features, True) if self.is_categorical else None,
             *leaf,
             float(min_count),
             n_candidates,
@@ -139,7 +140,7 @@ class Node:
     def bounds(self, lefts, totals, betas):
         node = kernels.Node(totals, self.penalty, self.groups, betas[0])
         out = np.full((2, len(lefts)), np.nan)
-        _bound_run(lefts, node, betas, _make_space(len(self.penalty)), out)
+        _bound_run(lefts, node, betas, _make_space(node), out)
         return out
 
     def exact_drops(self, lefts, totals):

@@ -2,7 +2,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from tests import oracles
 
@@ -42,6 +42,23 @@ def test_coefficients_and_drop_solve_the_leaf_problem(kind, seed, n_terms):
     beta, drop = solve(gradient, hessian, penalty, kind)
     best, best_drop = oracles.solve_leaf(gradient, hessian, penalty, kind)
     assert_allclose([*beta, drop], [*best, best_drop], rtol=1e-6, atol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_terms=st.integers(1, 2), is_flat=st.booleans())
+def test_few_terms_have_the_bits_of_the_general_solution(seed, n_terms, is_flat):
+    rng = np.random.default_rng(seed)
+    gradient, hessian = make_leaf(rng, n_terms)
+    penalty = make_penalty(rng, n_terms)
+    if is_flat:  # the last term has no curvature of its own
+        hessian[:] = hessian[0, 0]
+        penalty[:] = 0.0
+    sums, out = pack(gradient, hessian, "full"), np.full((2, n_terms), np.nan)
+    drops = [
+        solve_leaf(sums, penalty, solver, None, out[row])
+        for row, solver in enumerate([FULL, None])
+    ]
+    assert drops[0] == drops[1]
+    assert_array_equal(out[0], out[1])
 
 
 @pytest.mark.parametrize("n_terms", [1, 2, 4])

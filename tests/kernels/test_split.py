@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.solve import DIAGONAL, FULL, SINGLE
+from boostr._kernels.solve import DIAGONAL, FULL, SINGLE, solve_leaf
 from boostr._kernels.split import (
     _PSEUDO_COUNT,
     find_best_split,
-    solve_node,
+    sum_bins,
 )
 
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
@@ -45,7 +45,7 @@ class Node:
         """One term, unit curvature, no penalty."""
         gradients = np.asarray(gradients, dtype=float)[:, None]
         hessians = np.ones((len(gradients), 1, 1))
-        return cls(bins, gradients, hessians, np.zeros((1, 1)), "single", **kwargs)
+        return cls(bins, gradients, hessians, np.zeros((1, 1)), "full", **kwargs)
 
     def histograms(self):
         curvature = [
@@ -57,19 +57,21 @@ class Node:
         features = range(self.bins.shape[1])
         return oracles.histograms(self.bins, rows, everybody, features, N_BINS)
 
-    def find(self, min_count=1, n_candidates=0, seed=0):
+    def find(self, min_count=1, n_candidates=0, seed=0, *, is_general=False):
         histograms = self.histograms()
         n_features = self.bins.shape[1]
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
-        leaf = self.penalty, KINDS[self.kind], None
-        own = solve_node(histograms[0], *leaf, self.sums[0], self.value)
+        is_small = self.kind == "full" and len(self.penalty) <= 2 and not is_general
+        leaf = self.penalty, None if is_small else KINDS[self.kind], None
+        sum_bins(histograms[0], self.sums[0])
+        own = solve_leaf(self.sums[0], *leaf, self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, N_VALUES, dtype=np.int32),
-            np.full(n_features, self.is_categorical),
+            self.flags(is_general=is_general),
             *leaf,
             float(min_count),
             n_candidates,
@@ -80,6 +82,12 @@ class Node:
             self.sums,
         )
         return gain
+
+    def flags(self, *, is_general):
+        """Return which features have categories; None is the same as none of them."""
+        if not self.is_categorical and not is_general:
+            return None
+        return np.full(self.bins.shape[1], self.is_categorical)
 
     def sides(self):
         return self.goes_left[self.bins[:, self.slot]]
@@ -296,6 +304,18 @@ def test_a_random_split_has_the_gain_it_names(node, seed, n_candidates, is_categ
     gain = node.find(n_candidates=n_candidates, seed=seed)
     actual = node.gain_of_sides() if node.slot >= 0 else -1.0
     assert_allclose(gain, actual, rtol=1e-7, atol=1e-8)
+
+
+@given(nodes, st.integers(1, 4), st.sampled_from([0, 2]))
+def test_scans_for_few_terms_and_for_any_find_the_same(node, min_count, n_candidates):
+    settings = {"min_count": min_count, "n_candidates": n_candidates}
+    expected = node.find(**settings, is_general=True)
+    sides, value = node.goes_left.copy(), node.value.copy()
+    assert_allclose(node.find(**settings), expected, rtol=1e-7, atol=1e-7)
+    assert_allclose(node.value, value)
+    if expected > 0.0 and not np.array_equal(node.goes_left, sides):
+        # Thresholds of the same gain, to rounding.
+        assert_allclose(node.gain_of_sides(), expected, rtol=1e-7, atol=1e-7)
 
 
 @given(nodes, st.integers(0, 2**63))

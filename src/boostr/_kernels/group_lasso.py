@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
-from boostr._kernels.group_newton import add_row, descend_together, measure
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels.group_newton import add_row, copy, descend_together, measure
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "descend_blocks",
     "observe",
     "price_factor",
+    "set_prices",
     "solve_groups",
     "unpack_matrix",
 ]
@@ -196,7 +197,8 @@ def _minimise_block(
         scale = 0.0
     else:
         scale = -_find_length(matrix, begin, size, price, residual, before, tolerance, work)
-        out[:size] = work[size, :size]
+        for place in range(size):
+            out[place] = work[size, place]
     for place in range(size):
         out[place] *= scale
 
@@ -278,7 +280,7 @@ def _write_pull(
     gradient: FloatArray, matrix: FloatArray, beta: FloatArray, pull: FloatArray
 ) -> None:
     """Write the gradient at some coefficients, without the prices."""
-    pull[:] = gradient
+    copy(gradient, pull)
     for term in range(beta.shape[0]):
         add_row(matrix[term], beta[term], pull)
 
@@ -357,7 +359,15 @@ def price_factor(observed: float, groups: Groups) -> float:
     return math.sqrt(max(observed, 0.0)) if groups.grows else 1.0
 
 
-@kernel
+@inner_kernel
+def set_prices(sums: FloatArray, groups: Groups, out: FloatArray) -> None:
+    """Write the prices of groups in a leaf."""
+    factor = price_factor(observe(sums, groups), groups)
+    for group in range(out.shape[0]):
+        out[group] = factor * groups.prices[group]
+
+
+@inlined_kernel
 def solve_groups(
     sums: FloatArray, penalty: FloatArray, groups: Groups, tolerance: float, out: FloatArray
 ) -> float:
@@ -385,7 +395,8 @@ def solve_groups(
     matrix = np.empty((n_terms, n_terms))
     work = np.empty((n_terms + 6, n_terms))
     unpack_matrix(sums, penalty, matrix)
-    prices = price_factor(observe(sums, groups), groups) * groups.prices
+    prices = np.empty(groups.prices.shape[0])
+    set_prices(sums, groups, prices)
     out[:] = 0.0
     return descend_blocks(
         sums[:n_terms], matrix, groups.starts, prices, tolerance, work, out

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._typing import FloatArray, IndexArray
 
-__all__ = ["add_row", "descend_together", "measure"]
+__all__ = ["add_row", "copy", "descend_together", "measure"]
 
 _MAX_STEPS = 20  # in a row, before groups are looked at one by one again
 _MAX_HALVINGS = 40  # of a step
@@ -29,6 +29,13 @@ def add_row(row: FloatArray, factor: float, out: FloatArray) -> None:
     if factor != 0.0:
         for column in range(row.shape[0]):
             out[column] += factor * row[column]
+
+
+@inner_kernel
+def copy(values: FloatArray, out: FloatArray) -> None:
+    """Copy a vector; an assignment of arrays takes the compiler far longer."""
+    for place in range(out.shape[0]):
+        out[place] = values[place]
 
 
 @kernel
@@ -151,7 +158,7 @@ def _write_slopes(
     out: FloatArray,
 ) -> None:
     """Write the derivatives of the objective, but for the prices of groups of zero."""
-    out[:] = pull
+    copy(pull, out)
     for group in range(prices.shape[0]):
         begin, end = starts[group], starts[group + 1]
         length = measure(beta[begin:end], end - begin)
@@ -258,7 +265,8 @@ def _try_step(
             bend = _bend(beta[part], share, step[part], change[part])
             total += prices[group] * bend
         else:
-            change[part] = share * step[part]
+            for term in range(starts[group], starts[group + 1]):
+                change[term] = share * step[term]
     curved[:] = 0.0
     for term in range(beta.shape[0]):
         add_row(matrix[term], change[term], curved)

@@ -10,7 +10,7 @@ from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
 from boostr._kernels.histogram import accumulate_histograms
 from boostr._kernels.solve import solve_leaf
-from boostr._kernels.split import find_best_split, solve_node
+from boostr._kernels.split import find_best_split, sum_bins
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["GrowingNodes", "Individuals", "SplitRules", "grow_best_first"]
@@ -32,9 +32,9 @@ class SplitRules(NamedTuple):
 
     features: IndexArray  # (n_used,) that may split
     n_values: IndexArray  # (n_features,)
-    is_categorical: BoolArray  # (n_features,)
+    is_categorical: BoolArray | None  # (n_features,)
     penalty: FloatArray  # (n_terms, n_terms)
-    solver: int
+    solver: int | None
     min_count: float
     n_candidates: int
     seed: np.uint64
@@ -65,7 +65,8 @@ def _add_node(
 ) -> None:
     """Add a leaf with its coefficients; open it if its best split pays."""
     sums, value = nodes.sums[node], nodes.value[node]
-    own = solve_node(histograms[0], rules.penalty, rules.solver, None, sums[0], value)
+    sum_bins(histograms[0], sums[0])
+    own = solve_leaf(sums[0], rules.penalty, rules.solver, None, value)
     gain, slot, bin_index, missing_left = find_best_split(
         histograms,
         rules.features,
@@ -101,6 +102,17 @@ def _close(node: int, nodes: GrowingNodes) -> None:
     nodes.left_child[node] = 0
     nodes.category_set[node] = -1
     nodes.gain[node] = 0.0
+
+
+@inner_kernel
+def _number_set(
+    node: int, is_categorical: BoolArray | None, n_sets: int, nodes: GrowingNodes
+) -> int:
+    """Give a split by category its number; return how many such splits this is."""
+    if is_categorical is not None and is_categorical[nodes.feature[node]]:
+        nodes.category_set[node] = n_sets
+        return 1
+    return 0
 
 
 @inlined_kernel
@@ -209,9 +221,7 @@ def grow_best_first(
             break
         nodes.is_open[node] = False
         nodes.left_child[node] = n_nodes
-        if rules.is_categorical[nodes.feature[node]]:
-            nodes.category_set[node] = n_sets
-            n_sets += 1
+        n_sets += _number_set(node, rules.is_categorical, n_sets, nodes)
         _send_members(node, n_nodes, individuals, nodes)
         if n_leaves == max_leaves:
             _add_last_leaves(node, n_nodes, rules, nodes)

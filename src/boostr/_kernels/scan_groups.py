@@ -20,15 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import (
     Groups,
     descend_blocks,
     observe,
     price_factor,
+    set_prices,
     unpack_matrix,
 )
-from boostr._kernels.group_newton import add_row
+from boostr._kernels.group_newton import add_row, copy
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["Node", "Ordered", "look_ahead", "scan_groups"]
@@ -41,8 +42,6 @@ _RUN = 4  # thresholds that share a matrix, and whose bounds are computed side b
 _TOLERANCE = 1e-4
 _ROUGH = 0.1
 _TINY = 1e-12  # pivots and gradients below this share of the node's own count as zero
-
-Space = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class Node(NamedTuple):
@@ -62,6 +61,20 @@ class Ordered(NamedTuple):
     is_candidate: BoolArray  # (n_used,) positions after which a split is tried
     min_count: float  # least number of individuals on either side
     skips_empty: bool  # leaves out thresholds after bins without individuals
+
+
+class Space(NamedTuple):
+    """Working space."""
+
+    matrix: FloatArray  # (n_terms, n_terms)
+    factor: FloatArray  # (n_terms, n_terms)
+    vectors: FloatArray  # (4, n_terms or more)
+    rest: FloatArray  # (n_terms, _RUN)
+    work: FloatArray  # (n_terms + 6, n_terms), of `descend_blocks`
+    prices: FloatArray  # (n_groups,)
+    right: FloatArray  # (n_channels,) sums of the right side
+    betas: FloatArray  # (2, n_terms) coefficients of both sides
+    beta: FloatArray  # (n_terms,)
 
 
 @inner_kernel
@@ -139,6 +152,14 @@ def _bound_side(
     out[0], out[1], out[2], out[3] = 0.5 * first, 0.5 * second, 0.5 * third, 0.5 * fourth
 
 
+@inner_kernel
+def _look_right(totals: FloatArray, left: FloatArray, space: Space) -> FloatArray:
+    """Return the sums of the right side."""
+    for channel in range(totals.shape[0]):
+        space.right[channel] = totals[channel] - left[channel]
+    return space.right
+
+
 @kernel
 def _bound_run(
     lefts: FloatArray, node: Node, betas: FloatArray, space: Space, out: FloatArray
@@ -150,7 +171,7 @@ def _bound_run(
     """
     totals, groups = node.totals, node.groups
     n_terms, n_run = node.own.shape[0], lefts.shape[0]
-    matrix, factor, vectors, rest = space
+    matrix, factor, vectors, rest = space.matrix, space.factor, space.vectors, space.rest
     curved, least, prices_by, bounds = vectors[0], vectors[1], vectors[2], vectors[3]
     all_observed = observe(totals, groups)
     noise = 0.0
@@ -161,9 +182,12 @@ def _bound_run(
         position += term + 2
     for side in range(2):
         # The smallest matrix of the run: its first on the left, its last on the right.
-        smallest = lefts[0] if side == 0 else totals - lefts[n_run - 1]
+        smallest = lefts[0]
+        if side == 1:
+            smallest = _look_right(totals, lefts[n_run - 1], space)
         unpack_matrix(smallest, node.penalty, matrix)
-        curved[:] = 0.0
+        for row in range(n_terms):
+            curved[row] = 0.0
         for row in range(n_terms):
             add_row(matrix[row], betas[side, row], curved)
         _factor(matrix, least, factor)
@@ -182,31 +206,52 @@ def _bound_run(
 
 
 @kernel
-def _make_space(n_terms: int) -> Space:
-    """Return working space of `_bound_run`."""
-    return (
+def _make_space(node: Node) -> Space:
+    """Return working space for a node."""
+    n_terms = node.own.shape[0]
+    return Space(
         np.empty((n_terms, n_terms)),
         np.empty((n_terms, n_terms)),
         np.empty((4, max(n_terms, _RUN))),
         np.empty((n_terms, _RUN)),
+        np.empty((n_terms + 6, n_terms)),
+        np.empty(node.groups.prices.shape[0]),
+        np.empty(node.totals.shape[0]),
+        np.empty((2, n_terms)),
+        np.empty(n_terms),
     )
 
 
 @inner_kernel
 def _solve_side(
-    sums: FloatArray, node: Node, tolerance: float, work: FloatArray, beta: FloatArray
+    sums: FloatArray, node: Node, tolerance: float, space: Space, beta: FloatArray
 ) -> float:
     """Solve one side from where ``beta`` stands."""
-    n_terms = beta.shape[0]
-    matrix, groups = work[n_terms + 6 :], node.groups
-    unpack_matrix(sums, node.penalty, matrix)
-    prices = price_factor(observe(sums, groups), groups) * groups.prices
+    unpack_matrix(sums, node.penalty, space.matrix)
+    set_prices(sums, node.groups, space.prices)
     return descend_blocks(
-        sums[:n_terms], matrix, groups.starts, prices, tolerance, work, beta
+        sums[: beta.shape[0]],
+        space.matrix,
+        node.groups.starts,
+        space.prices,
+        tolerance,
+        space.work,
+        beta,
     )
 
 
 @inner_kernel
+def _find_highest(bounds: FloatArray) -> tuple[int, float]:
+    """Return the threshold whose sides have the highest bound together, and the bound."""
+    best, highest = 0, -math.inf
+    for place in range(bounds.shape[1]):
+        bound = bounds[0, place] + bounds[1, place]
+        if bound > highest:
+            best, highest = place, bound
+    return best, highest
+
+
+@inlined_kernel
 def _search_run(
     lefts: FloatArray,
     node: Node,
@@ -224,40 +269,38 @@ def _search_run(
     others tighter, and are where their solution begins, so that it does not depend on which
     of them are solved. The right side is solved only where the left leaves it a chance.
     """
-    totals, n_terms = node.totals, node.own.shape[0]
-    work = np.empty((2 * n_terms + 6, n_terms))
-    betas = np.empty((2, n_terms))
-    beta = np.empty(n_terms)
-    first = int(np.argmax(bounds[0] + bounds[1]))
+    totals, betas, beta = node.totals, space.betas, space.beta
+    first, _ = _find_highest(bounds)
     best_place = -1
     _bound_run(lefts, node, near, space, bounds)
-    if (bounds[0] + bounds[1]).max() <= best:
+    if _find_highest(bounds)[1] <= best:
         return best, best_place
     for side in range(2):  # a rough solution is enough to rule out most runs
-        sums = lefts[first] if side == 0 else totals - lefts[first]
-        betas[side] = node.own
-        _solve_side(sums, node, _ROUGH, work, betas[side])
+        sums = lefts[first] if side == 0 else _look_right(totals, lefts[first], space)
+        copy(node.own, betas[side])
+        _solve_side(sums, node, _ROUGH, space, betas[side])
     _bound_run(lefts, node, betas, space, bounds)
     for turn in range(lefts.shape[0] + 1):
         place = first if turn == 0 else turn - 1
         is_hopeless = bounds[0, place] + bounds[1, place] <= best
         if is_hopeless or (turn > 0 and place == first):
             continue
-        left = lefts[place]
-        beta[:] = betas[0]
-        reduction = _solve_side(left, node, _TOLERANCE, work, beta)
-        if turn == 0:
-            betas[0] = beta
-        elif reduction + bounds[1, place] <= best:
-            continue
-        beta[:] = betas[1]
-        reduction += _solve_side(totals - left, node, _TOLERANCE, work, beta)
+        reduction = 0.0
+        for side in range(2):
+            if side == 1 and turn > 0 and reduction + bounds[1, place] <= best:
+                reduction = -1.0
+                break
+            sums = lefts[place] if side == 0 else _look_right(totals, lefts[place], space)
+            copy(betas[side], beta)
+            reduction += _solve_side(sums, node, _TOLERANCE, space, beta)
+            if turn == 0:
+                copy(beta, betas[side])
         if reduction > best:
             best, best_place = reduction, place
         if turn == 0:
-            betas[1] = beta
             _bound_run(lefts, node, betas, space, bounds)
-    near[:] = betas
+    copy(betas[0], near[0])
+    copy(betas[1], near[1])
     return best, best_place
 
 
@@ -284,10 +327,19 @@ def _add_bins(
             continue
         is_large = left[last] >= least and n_total - left[last] >= least
         if feature.is_candidate[position] and is_large:
-            lefts[n_found] = left
+            copy(left, lefts[n_found])
             positions[n_found] = position
             n_found += 1
     return n_found
+
+
+@inner_kernel
+def _repeat(values: FloatArray) -> FloatArray:
+    """Return two rows of the same values."""
+    out = np.empty((2, values.shape[0]))
+    copy(values, out[0])
+    copy(values, out[1])
+    return out
 
 
 @inner_kernel
@@ -302,11 +354,12 @@ def _bound_thresholds(
 ) -> int:
     """Write left sums, positions and bounds of all thresholds, and their number."""
     last = node.totals.shape[0] - 1
-    left = np.zeros(last + 1)
-    if missing_left:
-        left[:] = feature.histogram[feature.histogram.shape[0] - 1]
+    left = np.empty(last + 1)
+    missing = feature.histogram[feature.histogram.shape[0] - 1]
+    for channel in range(last + 1):
+        left[channel] = missing[channel] if missing_left else 0.0
     n_found = _add_bins(feature, node.totals[last], left, lefts, positions)
-    betas = np.stack((node.own, node.own))
+    betas = _repeat(node.own)
     for begin in range(0, n_found, _RUN):
         run = slice(begin, min(begin + _RUN, n_found))
         _bound_run(lefts[run], node, betas, space, bounds[:, run])
@@ -327,7 +380,7 @@ def look_ahead(feature: Ordered, node: Node) -> float:
     thresholds of the others have to be solved.
     """
     n_used = feature.order.shape[0]
-    space = _make_space(node.own.shape[0])
+    space = _make_space(node)
     lefts = np.empty((n_used, node.totals.shape[0]))
     positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
     highest = -1.0
@@ -340,7 +393,7 @@ def look_ahead(feature: Ordered, node: Node) -> float:
     return highest
 
 
-@inner_kernel
+@inlined_kernel
 def _search(
     lefts: FloatArray, node: Node, space: Space, bounds: FloatArray, best: float
 ) -> tuple[float, int]:
@@ -351,13 +404,18 @@ def _search(
     """
     n_runs = (lefts.shape[0] + _RUN - 1) // _RUN
     best_place = -1
-    near = np.stack((node.own, node.own))
-    highest = np.full(n_runs, -1.0)
+    near = _repeat(node.own)
+    highest = np.empty(n_runs)
+    for run in range(n_runs):
+        highest[run] = -1.0
     for place in range(lefts.shape[0]):
         bound = bounds[0, place] + bounds[1, place]
         highest[place // _RUN] = max(highest[place // _RUN], bound)
     for _ in range(n_runs):
-        run = int(np.argmax(highest))
+        run = 0
+        for other in range(1, n_runs):
+            if highest[other] > highest[run]:
+                run = other
         if highest[run] <= best:
             break
         highest[run] = -1.0
@@ -388,7 +446,7 @@ def scan_groups(feature: Ordered, node: Node, best: float) -> tuple[float, int, 
         in the order, and whether missing values go left.
     """
     n_used, last = feature.order.shape[0], node.totals.shape[0] - 1
-    space = _make_space(node.own.shape[0])
+    space = _make_space(node)
     lefts = np.empty((n_used, last + 1))
     positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
     has_missing = _has_missing(feature)

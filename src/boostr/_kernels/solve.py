@@ -30,6 +30,7 @@ SINGLE = 0  # one term per leaf: the best one
 DIAGONAL = 1  # all terms, no interaction between them
 FULL = 2  # all terms, full matrix
 GROUPED = 3  # the same with a price on the length of every group of terms
+# None is FULL for one or two terms, the default's: the compiler then leaves out all others.
 
 TINY = 1e-12  # pivots below this share of their diagonal count as zero
 _LEAF_TOLERANCE = 1e-10  # of the group lasso, as a share of the largest gradient
@@ -112,11 +113,37 @@ def leaf_reduction(
     return best if solver == SINGLE else total
 
 
+@inner_kernel
+def _pivot(value: float, diagonal: float) -> float:
+    """Return a diagonal entry of the factor; infinite without curvature."""
+    usable = value > TINY * abs(diagonal) and value > 0.0
+    return math.sqrt(value) if usable else math.inf
+
+
+@inner_kernel
+def _solve_few(sums: FloatArray, penalty: FloatArray, out: FloatArray) -> float:
+    """Solve for one or two terms, with the bits of the general solution."""
+    n_terms = penalty.shape[0]
+    diagonal = sums[n_terms] + penalty[0, 0]
+    pivot = _pivot(diagonal, diagonal)
+    first = -sums[0] / pivot
+    if n_terms == 1:
+        out[0] = first / pivot
+        return 0.5 * (first * first)
+    below = (sums[3] + penalty[1, 0]) / pivot
+    diagonal = sums[4] + penalty[1, 1]
+    last_pivot = _pivot(diagonal - below * below, diagonal)
+    second = (-sums[1] - below * first) / last_pivot
+    out[1] = second / last_pivot
+    out[0] = (first - below * out[1]) / pivot
+    return 0.5 * (first * first + second * second)
+
+
 @kernel
 def solve_leaf(
     sums: FloatArray,
     penalty: FloatArray,
-    solver: int,
+    solver: int | None,
     groups: Groups | None,
     out: FloatArray,
 ) -> float:
@@ -128,8 +155,8 @@ def solve_leaf(
         Sums of the leaf: g, then H, then the count.
     penalty : (n_terms, n_terms) float64
         The penalty matrix S.
-    solver : int
-        SINGLE, DIAGONAL, FULL or GROUPED.
+    solver : int or None
+        SINGLE, DIAGONAL, FULL or GROUPED; None for one or two terms.
     groups : Groups or None
         Groups of terms and their prices, for GROUPED alone. Without them the compiler
         leaves out all that only groups need, which is more than half of its work.
@@ -143,6 +170,8 @@ def solve_leaf(
     """
     if groups is not None:
         return solve_groups(sums, penalty, groups, _LEAF_TOLERANCE, out)
+    if solver is None:
+        return _solve_few(sums, penalty, out)
     n_terms = penalty.shape[0]
     factor = np.zeros((n_terms, n_terms))
     work = np.zeros(n_terms)

@@ -8,10 +8,9 @@ from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.scan_groups import Node, Ordered, look_ahead, scan_groups
-from boostr._kernels.solve import FULL, solve_leaf
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["find_best_split", "solve_node"]
+__all__ = ["find_best_split", "sum_bins"]
 
 _ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
@@ -30,7 +29,7 @@ def _draw_candidates(
     counts: FloatArray, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
 ) -> None:
     """Mark up to ``n_candidates`` bins, drawn uniformly between the occupied ends."""
-    is_candidate[:] = False
+    is_candidate[: counts.shape[0]] = False
     first = 0
     last = counts.shape[0] - 1
     while first < last and counts[first] == 0.0:
@@ -150,7 +149,7 @@ def _find_threshold(
     is_candidate: BoolArray,
     totals: FloatArray,
     penalty: FloatArray,
-    solver: int,
+    solver: int | None,
     groups: Groups | None,
     min_count: float,
     skips_empty: bool,
@@ -162,57 +161,44 @@ def _find_threshold(
     if groups is not None:
         ordered = Ordered(histogram, order, is_candidate, min_count, skips_empty)
         return scan_groups(ordered, Node(totals, penalty, groups, own), best)
-    n_terms = penalty.shape[0]
-    if n_terms == 1:
+    if solver is not None:
+        return scan_any_terms(*node, solver, min_count, skips_empty)
+    if penalty.shape[0] == 1:
         return scan_one_term(*node, min_count, skips_empty)
-    if n_terms == 2 and solver == FULL:
-        return scan_two_terms(*node, min_count, skips_empty)
-    return scan_any_terms(*node, solver, min_count, skips_empty)
+    return scan_two_terms(*node, min_count, skips_empty)
 
 
-@inlined_kernel
-def _find_best_of_feature(
+@inner_kernel
+def _split_categories(
     histogram: FloatArray,
     n_used: int,
-    is_categorical: bool,
     totals: FloatArray,
     penalty: FloatArray,
-    solver: int,
+    solver: int | None,
     groups: Groups | None,
+    own: FloatArray,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
-    own: FloatArray,
     best: float,
-    everywhere: BoolArray,
-    rising: IndexArray,
+    is_candidate: BoolArray,
     goes_left: BoolArray,
 ) -> tuple[float, int, bool]:
     """Return (reduction, last bin on the left, missing goes left) if better than ``best``.
 
     ``goes_left`` is overwritten in that case only; otherwise the reduction is ``best``.
     """
-    n_channels = totals.shape[0]
     n_terms = penalty.shape[0]
-    if is_categorical:
-        histogram = _shrink_categories(histogram, n_used, n_terms)
-    counts = histogram[:n_used, n_channels - 1]
-    is_candidate, order = everywhere[:n_used], rising[:n_used]
-    if n_candidates > 0:
-        is_candidate = is_candidate.copy()
-    if n_candidates > 0 and n_used > 0 and not is_categorical:
-        _draw_candidates(counts, n_candidates, seed, is_candidate)
-    skips_empty = n_candidates == 0 or is_categorical
+    histogram = _shrink_categories(histogram, n_used, n_terms)
     best_bin = 0
     best_missing_left = False
     curvature_at = n_terms
-    for term in range(n_terms if is_categorical else 1):
-        if is_categorical:
-            order = _order_categories(histogram, n_used, term, curvature_at)
-            if n_candidates > 0 and order.shape[0] > 0:
-                occupied = np.ones(order.shape[0])
-                _draw_candidates(occupied, n_candidates, seed, is_candidate)
-            curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
+    for term in range(n_terms):
+        order = _order_categories(histogram, n_used, term, curvature_at)
+        if n_candidates > 0 and order.shape[0] > 0:
+            occupied = np.ones(order.shape[0])
+            _draw_candidates(occupied, n_candidates, seed, is_candidate)
+        curvature_at = _next_diagonal(curvature_at, term, n_terms, totals.shape[0])
         reduction, position, missing_left = _find_threshold(
             histogram,
             order,
@@ -222,19 +208,60 @@ def _find_best_of_feature(
             solver,
             groups,
             min_count,
-            skips_empty,
+            True,
             own,
             best,
         )
         if reduction > best:
             best = reduction
-            if skips_empty and not is_categorical:
-                position = _middle_of_gap(counts, position)
             best_bin = order[position]
             best_missing_left = missing_left
             # Categories absent from this node follow the missing values.
             _mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
+
+
+@inlined_kernel
+def _split_numbers(
+    histogram: FloatArray,
+    n_used: int,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int | None,
+    groups: Groups | None,
+    own: FloatArray,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    best: float,
+    is_candidate: BoolArray,
+    rising: IndexArray,
+    goes_left: BoolArray,
+) -> tuple[float, int, bool]:
+    """Return the same for a feature whose bins have an order."""
+    counts = histogram[:n_used, totals.shape[0] - 1]
+    order = rising[:n_used]
+    if n_candidates > 0 and n_used > 0:
+        _draw_candidates(counts, n_candidates, seed, is_candidate)
+    reduction, position, missing_left = _find_threshold(
+        histogram,
+        order,
+        is_candidate,
+        totals,
+        penalty,
+        solver,
+        groups,
+        min_count,
+        n_candidates == 0,
+        own,
+        best,
+    )
+    if reduction > best:
+        best = reduction
+        if n_candidates == 0:
+            position = _middle_of_gap(counts, position)
+        _mark_left(order, position, missing_left, missing_left, goes_left)
+    return best, position, missing_left
 
 
 @inner_kernel
@@ -266,7 +293,7 @@ def _bound_features(
     histograms: FloatArray,
     features: IndexArray,
     n_values: IndexArray,
-    is_categorical: BoolArray,
+    is_categorical: BoolArray | None,
     node: Node,
     min_count: float,
     n_candidates: int,
@@ -274,59 +301,35 @@ def _bound_features(
 ) -> FloatArray:
     """Return what no split of a feature exceeds; of categories this is not known."""
     bounds = np.full(features.shape[0], np.inf)
+    if features.shape[0] == 1:
+        return bounds
     for slot in range(features.shape[0]):
         feature = features[slot]
-        if not is_categorical[feature]:
-            own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
-            ordered = _order_thresholds(
-                histograms[slot], n_values[feature], min_count, n_candidates, own_seed
-            )
-            bounds[slot] = look_ahead(ordered, node)
+        if is_categorical is not None and is_categorical[feature]:
+            continue
+        own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
+        ordered = _order_thresholds(
+            histograms[slot], n_values[feature], min_count, n_candidates, own_seed
+        )
+        bounds[slot] = look_ahead(ordered, node)
     return bounds
 
 
 @kernel
-def solve_node(
-    histogram: FloatArray,
-    penalty: FloatArray,
-    solver: int,
-    groups: Groups | None,
-    totals: FloatArray,
-    value: FloatArray,
-) -> float:
-    """Write a node's sums and its coefficients as a leaf, from any feature's histogram.
-
-    Parameters
-    ----------
-    histogram : (n_bins, n_channels) float64
-        Sums per bin of one feature.
-    penalty : (n_terms, n_terms) float64
-        The penalty matrix of the leaf problem.
-    solver : int
-        Kind of leaf problem, see :mod:`boostr._kernels.solve`.
-    groups : Groups or None
-        Groups of terms and their prices, where the solver reads them.
-    totals : (n_channels,) float64
-        Overwritten with the sums of the node.
-    value : (n_terms,) float64
-        Overwritten with the coefficients of the node as a leaf.
-
-    Returns
-    -------
-    float
-        Drop of the objective by these coefficients.
-    """
-    totals[:] = 0.0
+def sum_bins(histogram: FloatArray, out: FloatArray) -> None:
+    """Write a node's sums, from the (n_bins, n_channels) histogram of any feature."""
+    for channel in range(out.shape[0]):
+        out[channel] = 0.0
     for bin_index in range(histogram.shape[0]):
-        for channel in range(totals.shape[0]):
-            totals[channel] += histogram[bin_index, channel]
-    return solve_leaf(totals, penalty, solver, groups, value)
+        for channel in range(out.shape[0]):
+            out[channel] += histogram[bin_index, channel]
 
 
 @inner_kernel
 def _sum_left(histogram: FloatArray, goes_left: BoolArray, out: FloatArray) -> None:
     """Write the sums of the bins that go left."""
-    out[:] = 0.0
+    for channel in range(out.shape[0]):
+        out[channel] = 0.0
     for bin_index in range(histogram.shape[0]):
         if goes_left[bin_index]:
             for channel in range(histogram.shape[1]):
@@ -338,9 +341,9 @@ def find_best_split(
     histograms: FloatArray,
     features: IndexArray,
     n_values: IndexArray,
-    is_categorical: BoolArray,
+    is_categorical: BoolArray | None,
     penalty: FloatArray,
-    solver: int,
+    solver: int | None,
     groups: Groups | None,
     min_count: float,
     n_candidates: int,
@@ -361,11 +364,11 @@ def find_best_split(
         The features behind the histograms.
     n_values : (n_features,) int32
         Number of bins in use per feature, without the missing one.
-    is_categorical : (n_features,) bool
-        Features whose bins have no order.
+    is_categorical : (n_features,) bool or None
+        Features whose bins have no order; None if all have one.
     penalty : (n_terms, n_terms) float64
         The penalty matrix of the leaf problem.
-    solver : int
+    solver : int or None
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
     groups : Groups or None
         Groups of terms and their prices, where the solver reads them.
@@ -376,7 +379,7 @@ def find_best_split(
     seed : uint64
         Seed of the draw; every node needs another one.
     own : float
-        What the node gains as a leaf, see `solve_node`.
+        What the node gains as a leaf.
     value : (n_terms,) float64
         Its coefficients as a leaf.
     goes_left : (n_bins,) bool
@@ -405,44 +408,62 @@ def find_best_split(
     best_missing_left = False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
-    slots: PositionArray = np.arange(features.shape[0])
-    everywhere = np.ones(n_bins, np.bool_)
+    is_candidate = np.ones(n_bins, np.bool_)
     rising = np.arange(n_bins).astype(np.int32)
-    bounds = np.full(features.shape[0], np.inf)
-    if groups is not None and features.shape[0] > 1:
-        node = Node(totals, penalty, groups, value)
+    if groups is not None:
+        slots: PositionArray = np.arange(features.shape[0])
         bounds = _bound_features(
             histograms,
             features,
             n_values,
             is_categorical,
-            node,
+            Node(totals, penalty, groups, value),
             min_count,
             n_candidates,
             seed,
         )
         _sort_down(bounds, slots)
-    for slot in slots:
-        if bounds[slot] <= best:
-            break
+    for place in range(features.shape[0]):
+        slot = place
+        if groups is not None:
+            slot = slots[place]
+            if bounds[slot] <= best:
+                break
         feature = features[slot]
-        reduction, bin_index, missing_left = _find_best_of_feature(
-            histograms[slot],
-            n_values[feature],
-            is_categorical[feature],
-            totals,
-            penalty,
-            solver,
-            groups,
-            min_count,
-            n_candidates,
-            _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed,
-            value,
-            best,
-            everywhere,
-            rising,
-            goes_left,
-        )
+        own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
+        if is_categorical is not None and is_categorical[feature]:
+            reduction, bin_index, missing_left = _split_categories(
+                histograms[slot],
+                n_values[feature],
+                totals,
+                penalty,
+                solver,
+                groups,
+                value,
+                min_count,
+                n_candidates,
+                own_seed,
+                best,
+                is_candidate,
+                goes_left,
+            )
+        else:
+            reduction, bin_index, missing_left = _split_numbers(
+                histograms[slot],
+                n_values[feature],
+                totals,
+                penalty,
+                solver,
+                groups,
+                value,
+                min_count,
+                n_candidates,
+                own_seed,
+                best,
+                is_candidate,
+                rising,
+                goes_left,
+            )
         if reduction > best:
             best = reduction
             best_slot = int(slot)

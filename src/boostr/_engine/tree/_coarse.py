@@ -115,7 +115,7 @@ def _find_threshold(
         histogram[None],
         np.zeros(1, dtype=np.int32),
         np.full(1, n_used, dtype=np.int32),
-        np.zeros(1, dtype=np.bool_),
+        None if search.is_categorical is None else np.zeros(1, dtype=np.bool_),
         problem.penalty,
         problem.solver,
         problem.groups,

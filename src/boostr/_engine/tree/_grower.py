@@ -86,7 +86,7 @@ class _TreeBuilder:
         for sums in (left, both - left):
             value = np.empty(len(self.problem.penalty))
             problem = self.problem
-            solve_leaf(sums, problem.penalty, problem.solver, problem.groups, value)
+            solve_leaf(sums, problem.penalty, problem.kernel_solver, problem.groups, value)
             self._append(value, sums[-1])
 
     def _append(self, value: FloatArray, count: float) -> None:
@@ -110,7 +110,8 @@ class _TreeBuilder:
         self.missing_left[node] = split.missing_left
         self.gain[node] = candidate.gain
         self.left_child[node] = len(self.feature)
-        if self.search.is_categorical[split.feature]:
+        is_categorical = self.search.is_categorical
+        if is_categorical is not None and is_categorical[split.feature]:
             self.category_set[node] = len(self.categories)
             self.categories.append(pack_sides(split.goes_left))
         return len(self.feature), len(self.feature) + 1
@@ -148,7 +149,7 @@ def grow_tree(
     search = SearchParams(
         problem,
         n_values,
-        is_categorical,
+        is_categorical if is_categorical.any() else None,
         float(params.min_samples_leaf),
         params.n_candidates,
         params.n_threads,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from boostr._kernels.group_lasso import Groups
-from boostr._kernels.solve import GROUPED
-from boostr._kernels.split import find_best_split, solve_node
+from boostr._kernels.solve import FULL, GROUPED, solve_leaf
+from boostr._kernels.split import find_best_split, sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["FoundSplit", "LeafProblem", "SearchParams", "find_split"]
@@ -27,6 +27,11 @@ class LeafProblem:
     penalty: FloatArray  # (n_terms, n_terms)
     groups: Groups | None = None  # and the prices of their lengths, for GROUPED
 
+    @property
+    def kernel_solver(self) -> int | None:
+        """Solver as kernels know it: None for the default's one or two terms."""
+        return None if self.solver == FULL and len(self.penalty) <= 2 else self.solver
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchParams:
@@ -34,7 +39,7 @@ class SearchParams:
 
     problem: LeafProblem
     n_values: IndexArray  # (n_features,) bins in use
-    is_categorical: BoolArray  # (n_features,)
+    is_categorical: BoolArray | None  # (n_features,), None if no feature is
     min_count: float
     n_candidates: int
     n_threads: int
@@ -84,8 +89,9 @@ class _Node(NamedTuple):
 def _solve(histogram: FloatArray, problem: LeafProblem) -> _Node:
     totals = np.empty(histogram.shape[1])
     value = np.empty(len(problem.penalty))
-    reduction = solve_node(
-        histogram, problem.penalty, problem.solver, problem.groups, totals, value
+    sum_bins(histogram, totals)
+    reduction = solve_leaf(
+        totals, problem.penalty, problem.kernel_solver, problem.groups, value
     )
     return _Node(totals, value, reduction)
 
@@ -107,7 +113,7 @@ def _search(
         params.n_values,
         params.is_categorical,
         problem.penalty,
-        problem.solver,
+        problem.kernel_solver,
         problem.groups,
         params.min_count,
         params.n_candidates,

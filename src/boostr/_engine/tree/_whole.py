@@ -69,7 +69,7 @@ def grow_whole_tree(
         search.n_values,
         search.is_categorical,
         problem.penalty,
-        problem.solver,
+        problem.kernel_solver,
         search.min_count,
         search.n_candidates,
         np.uint64(seed),
