@@ -112,14 +112,10 @@ def fit_pace(
     end = float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
 
-    def expect(pieces: Pieces) -> FloatArray:
-        rises = each(pieces.owner, clock.read(pieces.stop))
-        rises = rises - each(pieces.owner, clock.read(pieces.start))
-        return np.maximum(rises, 0.0) / unit
-
     owner = owners_of(events.window_offsets)
     pieces = pace.cut(owner, events.window_start, events.window_stop)
-    rises, stretch = expect(pieces), pace.find(pieces.stop)
+    rises = np.maximum(_measure_rises(clock, each, pieces), 0.0) / unit
+    stretch = pace.find(pieces.stop)
     n, k = len(events), len(pace.begins)
     seen = sum_by_owner(events.event_owner, amounts, n)
     weighted = amounts * weights[events.event_owner]
@@ -142,6 +138,17 @@ def fit_pace(
     came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
     clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
     return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
+
+
+def _measure_rises(clock: Clock, each: ReadEach, pieces: Pieces) -> FloatArray:
+    """Return the rises of curves over pieces, most of which begin where one has ended."""
+    owner, start, stop = pieces.owner, pieces.start, pieces.stop
+    at_stop = each(owner, clock.read(stop))
+    follows = (owner[1:] == owner[:-1]) & (start[1:] == stop[:-1])
+    new = np.flatnonzero(np.append(True, ~follows)[: len(owner)])
+    at_start = np.append(0.0, at_stop[:-1])[: len(owner)]
+    at_start[new] = each(owner[new], clock.read(start[new]))
+    return np.asarray(at_stop - at_start)
 
 
 def _go_on(

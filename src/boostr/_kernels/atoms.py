@@ -173,4 +173,5 @@ def accumulate_atoms(
             held = piece - 1 if piece > first else -1
             _add_atoms(values, held, times[query] - start, atoms, buffer, total)
             start = times[query]
-            out[query] = total
+            for atom in range(total.shape[0]):
+                out[query, atom] = total[atom]

@@ -155,7 +155,7 @@ def finish_fit(
     model = TreeModel(ensemble, settings, n_models)
     theta = None if theta is None else level * theta
     known = TrainingCurves.of(model, data, theta)
-    law = _learn_law(model, known, data, theta)
+    law = _learn_law(model, known)
     scaled, gains, counts = gain_importance(members, len(mapper.is_categorical))
     events, total = data.events, scaled.sum()
     return Fitted(
@@ -206,13 +206,11 @@ def _measure_usefulness(grown: Grown) -> dict[str, tuple[float, float]] | None:
     }
 
 
-def _learn_law(
-    model: TreeModel, seen: TrainingCurves, data: TrainingData, theta: FloatArray | None
-) -> ForecastLaw:
+def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
     """Fit frailty, pace, recent level and common errors, in this order."""
-    events, weights = seen.data.events, seen.data.weights
-    paced, variance = seen.find_pace()
-    seen = TrainingCurves.of(model, data, theta, paced)
+    events, weights = known.data.events, known.data.weights
+    paced, variance = known.find_pace()
+    seen = known.at_pace(paced)
     span = float(events.end.max() - events.start.min())
     frailty = fit_law(_cut_last_part(seen), variance, span)
     lead = find_lead(events)
@@ -229,11 +227,8 @@ def _learn_law(
         other = make_shock(lead, steady)
         # A few dates are a noisy judge: they must be clear.
         if np.sum(other.errors**2) < _CLEARLY * np.sum(shock.errors**2):
-            paced, shock = (
-                TrainingCurves.of(model, data, theta).find_pace(falls=False)[0],
-                other,
-            )
-            seen = TrainingCurves.of(model, data, theta, paced)
+            paced, shock = known.find_pace(falls=False)[0], other
+            seen = known.at_pace(paced)
     return ForecastLaw(frailty, paced, measure_level(seen, frailty, lead), shock)
 
 

@@ -60,10 +60,12 @@ class FoldCurves:
             self._model, self._features, sensors, theta, self._paced, exposure
         )
 
-    def at_pace(self, paced: PacedClock | None, last: FloatArray) -> FoldCurves:
-        """Return curves at another pace, whose sensors hold their values of a time."""
+    def at_pace(
+        self, paced: PacedClock | None, last: FloatArray | None = None
+    ) -> FoldCurves:
+        """Return curves at another pace; sensors hold their values of the ``last`` time."""
         sensors = self._sensors
-        if sensors is not None:
+        if sensors is not None and last is not None:
             sensors = clip_sensors(sensors, last)
         return FoldCurves(
             self._model, self._features, sensors, self.theta, paced, self.exposure

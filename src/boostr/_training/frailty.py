@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,6 +78,10 @@ class TrainingCurves:
         exposure = data.events.exposure
         curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
         return cls(data, theta, Costs.of(data.events), curves)
+
+    def at_pace(self, paced: PacedClock) -> TrainingCurves:
+        """Return the same individuals at another pace."""
+        return replace(self, curves=self.curves.at_pace(paced))
 
     def find_pace(self, *, falls: bool = True) -> tuple[PacedClock, float]:
         """Return the pace of their events and the variance of permanent frailties."""

@@ -108,10 +108,10 @@ def roll_back(
         if found is None:
             continue
         known, rows = found
-        theta = None if seen.theta is None else seen.theta[rows]
+        theta = seen.curves.theta[rows]
         clock = _clock_then(model.clock, known)
         then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
-        then = TrainingCurves.among(model, known, theta, then.find_pace(falls=falls)[0])
+        then = then.at_pace(then.find_pace(falls=falls)[0])
         forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
     return forecasts
 

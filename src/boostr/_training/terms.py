@@ -83,7 +83,7 @@ class TermJudge:
         model = TreeModel(ensemble, self.settings)
         then = TrainingCurves.among(model, known, level * theta)
         paced, variance = then.find_pace()
-        then = TrainingCurves.among(model, known, level * theta, paced)
+        then = then.at_pace(paced)
         return forecast_ahead(then, data, FrailtyLaw(variance), lead).log_likelihood
 
     def _grow(self, plan: Plan, known: TrainingData, run: ValidatedRun) -> Ensemble:
