@@ -15,6 +15,8 @@ def main():
         model.predict_intensity(X, [10.0, 50.0], Z)
         model.forecast(X, y, 10.0, Z)
         explain(model, X, horizon=50.0, Z=Z)
+    # Shards on a cluster are grown node by node.
+    BoostR(n_estimators=2, growth="level", random_state=0).fit(pumps.X, pumps.y)
 
 
 if __name__ == "__main__":

@@ -235,6 +235,8 @@ class Booster:
         self._growth = replace(params.growth, n_threads=n_threads)
         self._rng = np.random.default_rng(params.seed)
         self._seeds = _draw_seeds(self._rng)
+        has_categories = bool(layout.is_categorical.any())
+        self._is_categorical = layout.is_categorical if has_categories else None
         everything = np.arange(layout.n_features, dtype=np.int32)
         self._all_features = everything if columns is None else columns
 
@@ -287,7 +289,7 @@ class Booster:
             self._problem,
             replace(self._growth, max_leaves=1) if is_mean else self._growth,
             self._layout.n_values,
-            self._layout.is_categorical,
+            self._is_categorical,
             columns,
             seed,
         )

@@ -127,6 +127,7 @@ class ValidatedRun:
     curve: FloatArray  # (n_rounds_run,) mean held-out loss after each round
     out_of_fold: Rows  # (n, n_terms), NaN for individuals that were never held out
     term: int | None = None  # the only term that was used, if not all
+    n_terms: int = 1  # of all individuals, where trees have one
     columns: Columns | None = None  # the only features that were used, if not all
 
     @property
@@ -137,15 +138,18 @@ class ValidatedRun:
     def widen(self, term: int, training_set: TrainingSet) -> ValidatedRun:
         """Return the run of one term as a run of all terms of the individuals."""
         n_terms = training_set.n_terms
-        trees = tuple(
-            tuple(tree.widened(term, n_terms) for tree in fold) for fold in self.trees
-        )
         out_of_fold = training_set.map(partial(_widen, term, n_terms), self.out_of_fold)
-        return replace(self, trees=trees, out_of_fold=out_of_fold, term=term)
+        return replace(self, out_of_fold=out_of_fold, term=term, n_terms=n_terms)
 
     def members(self, weight: float) -> list[Member]:
         """Return the folds' models, each with its share of the weight."""
-        return [Member(trees, weight / len(self.trees)) for trees in self.trees]
+        share, term = weight / len(self.trees), self.term
+        if term is None:
+            return [Member(trees, share) for trees in self.trees]
+        return [
+            Member(tuple(tree.widened(term, self.n_terms) for tree in trees), share)
+            for trees in self.trees
+        ]
 
 
 def draw_folds(n: int, n_folds: int, n_repeats: int, seed: int) -> list[IndexArray]:

@@ -138,7 +138,7 @@ def _grow(
         problem,
         growth,
         features.n_values,
-        features.is_categorical,
+        features.is_categorical if features.is_categorical.any() else None,
         np.arange(n_features, dtype=np.int32),
         0,
     )

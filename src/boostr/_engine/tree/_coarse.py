@@ -34,9 +34,10 @@ def joins_bins(solver: int, n_terms: int) -> bool:
 class CoarseBins:
     """Neighbouring bins of numeric features that are joined; categories never are."""
 
-    def __init__(self, n_values: IndexArray, is_categorical: BoolArray) -> None:
+    def __init__(self, n_values: IndexArray, is_categorical: BoolArray | None) -> None:
         self.fine = n_values
-        steps = np.where(is_categorical, 1, -(-n_values // _MOST))
+        is_kept = False if is_categorical is None else is_categorical
+        steps = np.where(is_kept, 1, -(-n_values // _MOST))
         self.steps: IndexArray = np.maximum(steps, 1).astype(np.int32)
         self.n_values: IndexArray = (-(-n_values // self.steps)).astype(np.int32)
         self.missing_bin = int(self.n_values.max(initial=1))

@@ -135,7 +135,7 @@ def grow_tree(
     problem: LeafProblem,
     params: GrowthParams,
     n_values: IndexArray,
-    is_categorical: BoolArray,
+    is_categorical: BoolArray | None,
     features: IndexArray,
     seed: int,
 ) -> Tree:
@@ -149,7 +149,7 @@ def grow_tree(
     search = SearchParams(
         problem,
         n_values,
-        is_categorical if is_categorical.any() else None,
+        is_categorical,
         float(params.min_samples_leaf),
         params.n_candidates,
         params.n_threads,
