@@ -10,6 +10,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 PLAIN := tests/kernels tests/engine/tree tests/metrics \
 	--ignore=tests/metrics/test_scorer.py --ignore=tests/metrics/test_truth_beats_noise.py
 
+# Many processes import the same libraries: byte code is kept, whatever the machine prefers.
+unexport PYTHONDONTWRITEBYTECODE
+
 FAST := -q -n 2 --dist worksteal tests -m "not slow" --ignore=tests/dask
 
 .DEFAULT_GOAL := help
