@@ -48,10 +48,9 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python examples/plot_fleet.py
 	$(BIN)/python docs/forecast_picture.py demo-output
 
-# The site is built here without running examples and notebooks; `make docs` runs them.
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target compiled lint types imports nojit $(VENV)/.docs
-	BOOSTR_GALLERY=0 $(MAKE) docs
+	$(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) cluster
 

@@ -15,6 +15,7 @@ from boostr._engine.screening import (
     _MOST_TRIED,
     _USEFUL,
     Screening,
+    _deal_once,
     find_doubtful,
     join,
     keep_features,
@@ -291,3 +292,15 @@ def test_dropped_features_have_no_say_among_shuffled_ones(rng):
     task = replace(rate_task(rng, np.zeros(80)), features=np.array([0], dtype=np.int32))
     columns = screen_features(task, GROWTH, draw_folds(400, 2, 1, 0))
     assert [own.tolist() for own in columns] == [[0], [0]]
+
+
+@pytest.mark.parametrize("n_repeats", [1, 2, 5])
+def test_a_first_run_holds_everybody_out_once(n_repeats):
+    folds = draw_folds(23, 4, n_repeats, 0)
+    first = _deal_once(folds, 23)
+    assert sorted(np.concatenate(first)) == list(range(23))
+
+
+def test_a_single_fold_is_dealt_as_it_is():
+    folds = [np.array([3, 5], dtype=np.int32)]
+    assert _deal_once(folds, 23) == folds

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles
 from tests.basis.test_sensors import (
     BASELINES,
@@ -65,6 +65,17 @@ class Curves:
         breaks = [*self.breaks(individual), *np.linspace(0.0, time, n_cells + 2)]
         arguments = self.rate(individual), breaks, min(time, REACH), self.floor
         return oracles.rise_along_path(*arguments)
+
+
+@baselines
+def test_another_floor_is_the_same_as_new_curves(rng, baseline):
+    case = Curves(rng, baseline)
+    curves = case.make()
+    before = curves.values(TIMES)
+    case.floor = 0.1
+    assert_allclose(curves.with_floor(0.1).values(TIMES), case.make().values(TIMES))
+    assert_allclose(curves.with_floor(0.1).slopes(TIMES), case.make().slopes(TIMES))
+    assert_array_equal(curves.values(TIMES), before)
 
 
 @straight

@@ -1,5 +1,7 @@
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.problems import make_problem
@@ -12,6 +14,10 @@ from boostr._kernels.solve import GROUPED
 
 @pytest.fixture
 def problem(rng):
+    return make_groups(rng)
+
+
+def make_groups(rng):
     """Make leaves of two groups, and features of many values, some of them missing."""
     problem = make_problem(rng, 120, "spline")
     n_terms = problem.stats.n_terms
@@ -92,3 +98,40 @@ def test_a_jump_between_two_fine_bins_is_found(problem):
     is_left = bins[:, 0] <= tree.nodes.bin_threshold[0]
     assert tree.nodes.feature[0] == 0
     assert np.array_equal(is_left, bins[:, 0] <= middle)
+
+
+def gains_of_thresholds(problem, feature, thresholds, missing_left):
+    """Return the gains of splits, from the individuals by the slow solver."""
+    stats, features = problem.stats, problem.features
+    n_terms = stats.n_terms
+    hessians = np.array([oracles.full_matrix(row, n_terms) for row in stats.quadratic])
+    bins = features.bins[:, feature]
+    is_left = bins <= np.asarray(thresholds)[:, None]
+    is_left[:, bins == features.missing_bin] = missing_left
+    sides = np.vstack([is_left, ~is_left, np.ones((1, len(bins)), bool)])
+    groups = problem.leaf.groups
+    drops = oracles.grouped_drops(
+        sides, -stats.linear, hessians, problem.leaf.penalty, tuple(groups)
+    )
+    k = len(is_left)
+    return drops[:k] + drops[k : 2 * k] - drops[-1]
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1))
+def test_a_refined_split_is_as_good_as_any_beside_it(seed):
+    problem = make_groups(np.random.default_rng(seed))
+    tree = grow(problem, max_leaves=2, min_samples_leaf=5)
+    nodes = tree.nodes
+    assume(tree.n_leaves == 2 and nodes.category_set[0] < 0)
+    feature, found = int(nodes.feature[0]), int(nodes.bin_threshold[0])
+    coarse = CoarseBins(problem.features.n_values, problem.features.is_categorical)
+    step = int(coarse.steps[feature])
+    beside = found // step * step - 1 + np.array([0, step])  # ends of its coarse bin
+    beside = beside[(beside >= 0) & (beside < problem.features.n_values[feature])]
+    sides = problem, feature, [found, *beside], bool(nodes.missing_left[0])
+    gains = gains_of_thresholds(*sides)
+    assert_allclose(tree.gain[0], gains[0], rtol=1e-4, atol=1e-6)
+    counts = np.sum(problem.features.bins[:, [feature]] <= beside, axis=0)
+    is_large = (counts >= 5) & (len(problem.features.bins) - counts >= 5)
+    assert (gains[1:][is_large] <= gains[0] * (1.0 + 1e-4) + 1e-6).all()
