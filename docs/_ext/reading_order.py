@@ -10,7 +10,15 @@ ORDER = (
     # Sensors and exposure
     *("sensor_effect", "exposure"),
     # How good is it?
-    *("calibration", "backtest", "compare", "validation", "tree_sizes", "search"),
+    *(
+        "calibration",
+        "backtest",
+        "compare",
+        "validation",
+        "callbacks",
+        "tree_sizes",
+        "search",
+    ),
     # Large data
     *("out_of_core", "cluster"),
 )

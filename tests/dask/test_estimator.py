@@ -391,3 +391,15 @@ def test_exposures_are_a_column_of_the_features(client, fleet):
     ahead = found.forecast(*tables, 4.0).compute().sort_index()
     own = expected.forecast(fleet.X, exposed, 4.0).sort_values("id")
     np.testing.assert_allclose(ahead["expected"], own["expected"], rtol=1e-6)
+
+
+def test_callbacks_are_called_by_the_client_and_end_a_run(client, fleet):
+    seen = []
+
+    def note(progress):
+        seen.append(progress.n_trees)
+        return progress.n_trees == 2
+
+    found = fit(client, *scatter(fleet, 2), local_below=0, callbacks=[note])
+    assert found.model_.n_estimators_ == 2
+    assert max(seen) == 2

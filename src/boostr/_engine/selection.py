@@ -20,6 +20,7 @@ from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
     "Columns",
+    "FitProgress",
     "Report",
     "Round",
     "Task",
@@ -60,6 +61,44 @@ class TreeLog:
 Columns = tuple[IndexArray, ...]  # features of every fold
 Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-out loss
 
+
+@dataclass(frozen=True, slots=True)
+class FitProgress:
+    """What callbacks of `BoostR.fit` are told after every tree.
+
+    Attributes
+    ----------
+    label : str
+        Name of the run of trees, as in ``validation_results_``: the shape of its trees.
+        Runs with other features or of a similar shape may share it.
+    n_trees : int
+        Trees that the run has grown so far, in every fold; 1 where it begins.
+    train_loss : float
+        Mean loss of the individuals that trees are grown on.
+    validation_loss : float
+        Mean loss of those held out; NaN where none are.
+
+    See Also
+    --------
+    boostr.BoostR.fit : Takes the callbacks.
+
+    Examples
+    --------
+    >>> from boostr.estimators import FitProgress
+    >>> FitProgress("3 leaves", 20, -1.5, -1.25).n_trees
+    20
+    """
+
+    label: str
+    n_trees: int
+    train_loss: float
+    validation_loss: float
+
+
+def _never(progress: FitProgress) -> bool:
+    return False
+
+
 _FIRST_CHECK = 20  # rounds after which a run is compared with a better one
 _NEXT_CHECK = 1.5  # times as many rounds until it is compared again
 _OPTIMISM = 1.5  # times what a run is expected to gain yet
@@ -83,6 +122,7 @@ class Task:
     log: TreeLog = field(default_factory=TreeLog)  # rounds that need not be grown again
     chooses_steps: bool = False  # whether the learning rate may be changed
     patience: int = 30  # rounds without a better held-out loss before a run ends
+    stops: Callable[[FitProgress], bool] = _never  # tells whether a run ends now
 
     def __len__(self) -> int:
         return len(self.training_set)
@@ -166,15 +206,17 @@ def draw_folds(n: int, n_folds: int, n_repeats: int, seed: int) -> list[IndexArr
 def grow(
     task: Task, growth: GrowthParams, n_rounds: int, label: str
 ) -> tuple[tuple[Tree, ...], FloatArray]:
-    """Boost on all individuals for fixed rounds; return trees and training losses."""
+    """Boost on all individuals for given rounds; return trees and training losses."""
     booster = task.booster(growth, np.empty(0, dtype=np.int32), 0, task.n_threads)
-    losses = np.empty(n_rounds)
+    losses: list[float] = []
     with _letting_go([booster]):
-        for index in range(n_rounds):
+        while len(losses) < n_rounds:
             _step_all([booster], 1, task.log)
-            losses[index] = booster.total_loss / len(task)
-            task.report(label, index + 1, np.nan)
-    return tuple(booster.trees), losses
+            losses.append(booster.total_loss / len(task))
+            task.report(label, len(losses), np.nan)
+            if task.stops(FitProgress(label, len(losses), losses[-1], np.nan)):
+                break
+    return tuple(booster.trees), np.array(losses)
 
 
 @contextmanager
@@ -219,12 +261,21 @@ def validate(
                 for booster in boosters:
                     booster.state.keep()
             task.report(label, len(curve), curve[-1])
+            trained = _train_loss(boosters, len(task), n_held_out)
+            if task.stops(FitProgress(label, len(curve), trained, curve[-1])):
+                break
             if rival is not None and len(curve) == next_check:
                 next_check = round(_NEXT_CHECK * next_check)
                 run = _make_run(task, growth, folds, label, boosters, curve, n_kept)
                 if is_clearly_worse(task.training_set, run, rival, _hope_for(curve)):
                     return run
     return _make_run(task, growth, folds, label, boosters, curve, n_kept)
+
+
+def _train_loss(boosters: Sequence[Booster], n: int, n_held_out: int) -> float:
+    """Return the mean loss of the individuals that models are trained on."""
+    total = sum(booster.total_loss - booster.held_out_loss for booster in boosters)
+    return total / (len(boosters) * n - n_held_out)
 
 
 def _hope_for(curve: Sequence[float]) -> float:

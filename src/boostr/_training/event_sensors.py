@@ -34,6 +34,7 @@ from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import FoldCurves
 from boostr._training.frailty import TrainingCurves, find_cell, sum_pieces
 from boostr._training.inputs import TrainingData, check_training_data
+from boostr._training.run import Hooks
 from boostr._training.sensors import split_panel, spread_shared
 from boostr._training.settings import Settings
 from boostr._typing import FloatArray, PositionArray
@@ -57,7 +58,7 @@ def fit_event_sensors(
     y: RecurrentEvents,
     Z: HistorySensors,
     sample_weight: ArrayLike | None,
-    checkpoint: str | os.PathLike[str] | None,
+    hooks: Hooks,
 ) -> Fitted:
     """Fit sensors before and after frailties; return the model of highest likelihood."""
     if settings.warm_start:
@@ -68,7 +69,7 @@ def fit_event_sensors(
         )
     shown = _call(Z, y)
     others = _select_others(shown, _call(Z, _without_events(y)))
-    fits = _Fits(settings, table, y, sample_weight, checkpoint)
+    fits = _Fits(settings, table, y, sample_weight, hooks)
     first = fits.run(shown)
     if settings.loss != "intensity":
         return first  # the cumulative loss knows no factors of time
@@ -91,28 +92,29 @@ class _Fits:
         table: Any,
         y: RecurrentEvents,
         sample_weight: ArrayLike | None,
-        checkpoint: str | os.PathLike[str] | None,
+        hooks: Hooks,
     ) -> None:
         # The same random numbers for all, so that they differ by what they are given.
         seed = settings.random_state
-        if not isinstance(seed, Integral) and checkpoint is None:
+        if not isinstance(seed, Integral) and hooks.checkpoint is None:
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
         self._settings = replace(settings, random_state=seed)
         self._table, self._y, self._weight = table, y, sample_weight
-        self._checkpoint = checkpoint
+        self._hooks = hooks
         self._n_done = 0
 
     def run(
         self, sensors: Trajectories | None, exposure: ExposedWindows | None = None
     ) -> Fitted:
         """Return a model fitted to sensors, with an exposure."""
-        path = None
-        if self._checkpoint is not None:
-            path = f"{os.fspath(self._checkpoint)}.{self._n_done}"
+        hooks = self._hooks
+        if hooks.checkpoint is not None:
+            path = f"{os.fspath(hooks.checkpoint)}.{self._n_done}"
+            hooks = replace(hooks, checkpoint=path)
         self._n_done += 1
         table, used = split_panel(self._table, sensors, self._y)
         return fit_model(
-            self._settings, table, self._y, used, self._weight, path, exposure=exposure
+            self._settings, table, self._y, used, self._weight, hooks, exposure=exposure
         )
 
     def read(self, sensors: Trajectories | None) -> TrainingData:

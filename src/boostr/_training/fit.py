@@ -21,7 +21,7 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import TrainingData, check_training_data
-from boostr._training.run import Progress, RunOptions, use_threads
+from boostr._training.run import Hooks, Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins, proportional_term
 from boostr._training.statistics import Plan, compute_statistics
@@ -167,10 +167,12 @@ def learn_trees(
         options.n_threads,
         options.report,
         chooses_steps=settings.learning_rate == "auto",
+        stops=options.hooks.stops,
     )
     shapes = settings.shapes(has_sensors=isinstance(plan.basis, FittedSensorBasis))
     term = proportional_term(plan.basis)
-    with open_log(settings, task, options.checkpoint, earlier or EarlierTrees()) as log:
+    checkpoint = options.hooks.checkpoint
+    with open_log(settings, task, checkpoint, earlier or EarlierTrees()) as log:
         task = replace(task, log=log)
         return train(task, shapes, settings.scheme(), term, judge)
 
@@ -181,7 +183,7 @@ def fit_model(
     y: RecurrentEvents | ScannedEvents,
     sensors: Any,
     sample_weight: ArrayLike | None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    hooks: Hooks,
     earlier: Fitted | None = None,
     exposure: ExposedWindows | None = None,
 ) -> Fitted:
@@ -211,7 +213,7 @@ def fit_model(
         binned = mapper.transform(data.features, n_threads)
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
-        options = RunOptions(n_threads, progress.report, checkpoint)
+        options = RunOptions(n_threads, progress.report, hooks)
         judge = TermJudge.of(settings, sample, mapper, n_threads)
         trained = learn_trees(
             settings, plan, prepared.problem, training_set, options, known_trees, judge

@@ -1,11 +1,11 @@
-"""Threads, progress bar and checkpoint of a fit; none changes the result."""
+"""Threads, progress bar, checkpoint and callbacks of a fit."""
 
 from __future__ import annotations
 
 import importlib
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,14 +15,17 @@ from typing import Any, Self
 import numba
 import numpy as np
 
-from boostr._engine.selection import Report
+from boostr._engine.selection import FitProgress, Report
 from boostr._kernels.growth import grow_best_first
 from boostr._kernels.split import find_best_split
 from boostr._optional import require
 from boostr._training.settings import Settings
-from boostr.exceptions import InterruptedFitError
+from boostr.exceptions import InterruptedFitError, InvalidParameterError
+from boostr.io.files import check_checkpoint
 
 __all__ = [
+    "Callback",
+    "Hooks",
     "Progress",
     "RunOptions",
     "forget",
@@ -55,13 +58,49 @@ def use_threads(n_jobs: int | None) -> Iterator[int]:
         numba.set_num_threads(before)
 
 
+Callback = Callable[[FitProgress], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Checkpoint file and callbacks of a fit, checked."""
+
+    checkpoint: str | os.PathLike[str] | None = None
+    callbacks: Sequence[Callback] | None = None
+
+    def __post_init__(self) -> None:
+        check_checkpoint(self.checkpoint)
+        given = self.callbacks
+        is_list = given is None or isinstance(given, Sequence)
+        if not is_list or not all(map(callable, given or ())):
+            raise InvalidParameterError(
+                f"`callbacks` must be a list of functions, but it is {given!r}.\n\n"
+                "Hint: callbacks=[function], where function(progress) may return True to "
+                "end a run of trees."
+            )
+
+    def stops(self, progress: FitProgress) -> bool:
+        """Call all callbacks; return whether one of them ends the run."""
+        answers = [callback(progress) for callback in self.callbacks or ()]
+        # Whatever else a function returns is not meant as an answer.
+        is_end = any(isinstance(one, bool | np.bool_) and bool(one) for one in answers)
+        if is_end and self.checkpoint is not None:
+            raise InvalidParameterError(
+                "Callbacks must not end runs of a fit with `checkpoint`, whose trees could "
+                "not be told apart later, but one returned True after "
+                f"{progress.n_trees} trees of {progress.label!r}.\n\n"
+                "Hint: leave out `checkpoint`, or a callback that only looks on."
+            )
+        return is_end
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Threads, progress callback and checkpoint; none changes the result."""
+    """Threads, progress bar, checkpoint and callbacks; only these may change results."""
 
     n_threads: int
     report: Report
-    checkpoint: str | os.PathLike[str] | None = None
+    hooks: Hooks = Hooks()
 
 
 class Progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -19,7 +19,15 @@ from boostr._training.finish import Grown, finish_fit
 from boostr._training.fit import learn_trees
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import spread_rows
-from boostr._training.run import Progress, RunOptions, forget, name_interrupt, use_threads
+from boostr._training.run import (
+    Callback,
+    Hooks,
+    Progress,
+    RunOptions,
+    forget,
+    name_interrupt,
+    use_threads,
+)
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins
 from boostr._training.statistics import Plan, plan_statistics
@@ -33,7 +41,6 @@ from boostr.dask._shards import Recipe, build_training_set
 from boostr.dask._survey import Survey, find_summarized_bins, survey
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
-from boostr.io.files import check_checkpoint
 
 __all__ = ["DaskBoostR"]
 
@@ -159,6 +166,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         sensor_options: Mapping[str, Any] | None = None,
         client: Client | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        callbacks: Sequence[Callback] | None = None,
     ) -> Self:
         """Learn the trees.
 
@@ -191,6 +199,8 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         checkpoint : str or path, default=None
             A file, where the client is, for the trees on the way. The same call, after it
             was stopped or the cluster was lost, goes on from there.
+        callbacks : list of callables, default=None
+            Called by the client after every tree, as in `boostr.BoostR.fit`.
 
         Returns
         -------
@@ -204,7 +214,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         moved once, and kept by the cluster until the statistics are there. Tables are read
         twice.
         """
-        check_checkpoint(checkpoint)
+        hooks = Hooks(checkpoint, callbacks)
         client = find_client(client)
         roles = Roles(
             id,
@@ -243,7 +253,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             training_set = self._build_training_set(client, data, found, plan, mapper)
             del data  # the cluster need not keep rows any longer
             problem = plan.state_problem(partial(_sum_over, training_set))
-            options = RunOptions(n_threads, progress.report, checkpoint)
+            options = RunOptions(n_threads, progress.report, hooks)
             judge = TermJudge.of(settings, found.sample, mapper, n_threads)
             trained = learn_trees(
                 settings, plan, problem, training_set, options, judge=judge

@@ -1,5 +1,6 @@
 """Estimators with the interface of scikit-learn."""
 
+from boostr._engine.selection import FitProgress
 from boostr._forecasting.results import (
     CurveBand,
     FleetForecast,
@@ -11,6 +12,7 @@ from boostr.estimators._static import StaticTransformer
 __all__ = [
     "BoostR",
     "CurveBand",
+    "FitProgress",
     "FleetForecast",
     "ForecastCalibration",
     "StaticTransformer",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._training.event_sensors import HistorySensors, fit_event_sensors
 from boostr._training.fit import fit_model
-from boostr._training.run import forget, name_interrupt
+from boostr._training.run import Callback, Hooks, forget, name_interrupt
 from boostr._training.sensors import Sensors, split_panel
 from boostr.basis import Basis
 from boostr.data import (
@@ -28,7 +28,6 @@ from boostr.estimators._model_file import register_estimator
 from boostr.estimators._predictions import PredictionMethods
 from boostr.inspection import ModelSummary, model_summary, trees_frame
 from boostr.io import save
-from boostr.io.files import check_checkpoint
 
 __all__ = ["BoostR"]
 
@@ -307,6 +306,7 @@ default="constant"
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         exposure: Any = None,
+        callbacks: Sequence[Callback] | None = None,
     ) -> Self:
         """Learn the trees.
 
@@ -334,6 +334,9 @@ default="constant"
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             What the number of events is proportional to, such as the length of a pipe or
             flights a day; short for ``y.with_exposure(exposure)``.
+        callbacks : list of callables, default=None
+            Functions that are called after every tree (of every fold) with a
+            `boostr.estimators.FitProgress`; if one returns True, its run of trees ends.
 
         Returns
         -------
@@ -341,7 +344,7 @@ default="constant"
             The fitted estimator itself.
         """
         settings = self._settings()
-        check_checkpoint(checkpoint)
+        hooks = Hooks(checkpoint, callbacks)
         if exposure is not None:
             y = _expose(y, exposure)
         earlier = getattr(self, "fitted_", None)
@@ -355,11 +358,11 @@ default="constant"
             if callable(Z):
                 table = table if sensors is None else Panel(table, sensors)
                 fitted = fit_event_sensors(
-                    settings, table, check_target(y), Z, sample_weight, checkpoint
+                    settings, table, check_target(y), Z, sample_weight, hooks
                 )
             else:
                 fitted = fit_model(
-                    settings, table, y, sensors, sample_weight, checkpoint, earlier
+                    settings, table, y, sensors, sample_weight, hooks, earlier
                 )
         self.fitted_ = fitted
         return self
