@@ -10,15 +10,9 @@ ORDER = (
     # Sensors and exposure
     *("sensor_effect", "exposure"),
     # How good is it?
-    *(
-        "calibration",
-        "backtest",
-        "compare",
-        "validation",
-        "callbacks",
-        "tree_sizes",
-        "search",
-    ),
+    *("calibration", "residuals", "backtest", "compare"),
+    # How trees are chosen and grown
+    *("validation", "callbacks", "tree_sizes", "search"),
     # Large data
     *("out_of_core", "cluster"),
 )

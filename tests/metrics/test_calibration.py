@@ -159,3 +159,15 @@ def test_without_events_there_is_no_slope():
     y = RecurrentEvents.from_lists([[], []], end=3.0)
     with pytest.raises(InvalidEventsError, match="there are none"):
         calibration_slope(y, [1.0, 2.0])
+
+
+def test_chances_of_any_event_are_compared_with_shares():
+    y = RecurrentEvents.from_lists(
+        [[1.0, 1.5], [], [2.0], [3.5], [1.0]], end=[4.0] * 4 + [1.5]
+    )
+    table = calibration_table(y, [0.6, 0.1, 0.7, 0.2, 0.9], n_groups=2, window=(0.0, 3.0))
+    assert_allclose(table.n, [2, 2])
+    assert_allclose(table.expected, [0.3, 1.3])
+    assert_allclose(table.observed, [0.0, 2.0])
+    assert_allclose(table.follow_up, [2.0, 2.0])
+    assert table.is_chance

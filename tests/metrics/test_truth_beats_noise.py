@@ -52,6 +52,9 @@ SQUARES = {
     "window": lambda p: (
         -metrics.window_count_error(p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0)
     ),
+    "any event": lambda p: (
+        -metrics.brier_score(p.y, -np.expm1(p.at(20.0) - p.at(60.0)), 20.0, 60.0)
+    ),
     "window, weighted": lambda p: (
         -metrics.window_count_error(
             p.y, p.at(60.0) - p.at(20.0), 20.0, 60.0, weights="ipcw"

@@ -8,6 +8,7 @@ from boostr import simulate
 from boostr.data import RecurrentEvents
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics import (
+    brier_score,
     expected_counts,
     point_process_log_likelihood,
     poisson_deviance,
@@ -177,3 +178,29 @@ def test_rates_are_one_per_event():
 def test_wrong_rates_are_named():
     with pytest.raises(InvalidParameterError, match=r"2 of 4 events \(of ids 0, 2\)"):
         point_process_log_likelihood(MACHINES, np.ones(3), [-1.0, 1.0, 1.0, np.nan])
+
+
+# --- Any event
+
+
+def test_the_brier_score_is_that_of_scikit_learn(fleet, rng):
+    from sklearn.metrics import brier_score_loss
+
+    chances, weights = rng.uniform(size=60), rng.uniform(size=60)
+    known = fleet.end >= 50.0
+    counted = np.array([np.any((one.times > 10.0) & (one.times <= 50.0)) for one in fleet])
+    expected = brier_score_loss(
+        counted[known], chances[known], sample_weight=weights[known]
+    )
+    found = brier_score(fleet, chances, 10.0, 50.0, sample_weight=weights)
+    assert_allclose(found, expected)
+
+
+def test_a_chance_above_one_names_the_row_and_the_way_out():
+    with pytest.raises(InvalidParameterError, match=r"1 of 3 individuals \(rows 1\)"):
+        brier_score(MACHINES, [0.5, 1.5, 0.2], 0.0, 1.0)
+
+
+def test_a_window_that_nobody_sees_through_is_refused():
+    with pytest.raises(InvalidEventsError, match="observed through the window"):
+        brier_score(MACHINES, [0.5, 0.5, 0.2], 0.0, 9.0)

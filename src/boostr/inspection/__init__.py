@@ -18,6 +18,12 @@ from boostr.inspection._partial_dependence import (
     feature_interaction,
     partial_dependence,
 )
+from boostr.inspection._residuals import (
+    CumulativeResiduals,
+    RescaledTimes,
+    rescaled_times,
+    residuals,
+)
 from boostr.inspection._sensor_effect import SensorEffect, sensor_effect
 from boostr.inspection._summary import ModelSummary, model_summary
 from boostr.inspection._trees import (
@@ -31,6 +37,7 @@ from boostr.inspection._validation import ValidationResults
 
 __all__ = [
     "CoefficientMap",
+    "CumulativeResiduals",
     "Explanation",
     "FeatureImportance",
     "FeatureInteraction",
@@ -39,6 +46,7 @@ __all__ = [
     "ModelSummary",
     "PartialDependence",
     "PermutationImportance",
+    "RescaledTimes",
     "SensorEffect",
     "SensorImportance",
     "TreePartition",
@@ -52,6 +60,8 @@ __all__ = [
     "model_summary",
     "partial_dependence",
     "permutation_importance",
+    "rescaled_times",
+    "residuals",
     "sensor_effect",
     "sensor_importance",
     "tree_partition",

@@ -17,7 +17,7 @@ from boostr.exceptions import BoostrError, InvalidEventsError
 from boostr.inspection.model import FittedModel
 from boostr.metrics import CalibrationSlope, calibration_slope, capture_curve
 
-__all__ = ["HeldOut", "measure_held_out"]
+__all__ = ["HeldOut", "measure_held_out", "read_held_out"]
 
 _LEAST = 1e-6  # share of the average prediction
 
@@ -35,10 +35,23 @@ class HeldOut:
 
 def measure_held_out(model: FittedModel, y: RecurrentEvents, Z: Any) -> HeldOut:
     """Compare out-of-fold predictions with the training histories."""
+    if model.fitted.out_of_fold_coefficients is None:
+        events = check_target(y)
+        check_histories(model.estimator, events)
+        return HeldOut(events.times.size)
+    theta, events, sensors = read_held_out(model, y, Z)
+    known = np.flatnonzero(~np.isnan(theta[:, 0]))
+    own = None if sensors is None else sensors[known]
+    expected, score = _predict(model, theta[known], events[known], own)
+    return _compare(events, events[known], expected, score)
+
+
+def read_held_out(
+    model: FittedModel, y: RecurrentEvents, Z: Any
+) -> tuple[FloatArray, RecurrentEvents, Trajectories | None]:
+    """Return out-of-fold coefficients, histories and sensors of training individuals."""
     events, fitted = check_target(y), model.fitted
     check_histories(model.estimator, events)
-    if fitted.out_of_fold_coefficients is None:
-        return HeldOut(events.times.size)
     theta = fitted.training_coefficients(len(events))
     if float(events.end.max()) != fitted.horizon:
         raise InvalidEventsError(
@@ -46,11 +59,7 @@ def measure_held_out(model: FittedModel, y: RecurrentEvents, Z: Any) -> HeldOut:
             f"{events.end.max():g} in the place of {fitted.horizon:g}.\n\n"
             "Hint: pass what `fit` was given, or nothing."
         )
-    known = np.flatnonzero(~np.isnan(theta[:, 0]))
-    sensors = fitted.read_sensors(_match(Z, events))
-    own = None if sensors is None else sensors[known]
-    expected, score = _predict(model, theta[known], events[known], own)
-    return _compare(events, events[known], expected, score)
+    return theta, events, fitted.read_sensors(_match(Z, events))
 
 
 def _match(Z: Any, y: RecurrentEvents) -> Trajectories | None:

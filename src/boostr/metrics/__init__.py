@@ -31,6 +31,7 @@ from boostr.metrics._curves import (
 from boostr.metrics._observation import expected_counts
 from boostr.metrics._scorer import MetricScorer, scorer
 from boostr.metrics._windows import (
+    brier_score,
     point_process_log_likelihood,
     poisson_deviance,
     window_count_error,
@@ -41,6 +42,7 @@ __all__ = [
     "CalibrationTable",
     "CaptureCurve",
     "MetricScorer",
+    "brier_score",
     "calibration_slope",
     "calibration_table",
     "capture_curve",

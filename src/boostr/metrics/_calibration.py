@@ -15,7 +15,14 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.data.events.frames import make_table
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
-from boostr.metrics._observation import check_positive, check_values, count_events
+from boostr.metrics._observation import (
+    check_borders,
+    check_chances,
+    check_positive,
+    check_values,
+    count_events,
+)
+from boostr.metrics._windows import count_in_window
 
 __all__ = [
     "CalibrationSlope",
@@ -52,6 +59,9 @@ class CalibrationTable:
         Robust standard error of the ratio.
     time_unit : str or None
         Unit of the follow-up, where it is known.
+    is_chance : bool
+        Whether individuals with any event in a window are counted, not events; the
+        follow-up of each is then 1, so that rates are shares.
 
     See Also
     --------
@@ -76,6 +86,7 @@ class CalibrationTable:
     ratio: FloatArray
     error: FloatArray
     time_unit: str | None = None
+    is_chance: bool = False
 
     def to_frame(self, *, backend: str | None = None) -> Any:
         """Write a table with one row per group.
@@ -99,7 +110,8 @@ class CalibrationTable:
         >>> calibration_table(y, [0.4, 0.6, 1.5, 2.5], n_groups=2).to_frame().shape
         (2, 8)
         """
-        names = [name for name in self.__dataclass_fields__ if name != "time_unit"]
+        others = {"time_unit", "is_chance"}
+        names = [name for name in self.__dataclass_fields__ if name not in others]
         return make_table({name: getattr(self, name) for name in names}, backend)
 
 
@@ -145,6 +157,7 @@ def calibration_table(
     *,
     n_groups: int = 10,
     by: ArrayLike | None = None,
+    window: tuple[ArrayLike, ArrayLike] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> CalibrationTable:
     r"""Compare expected with observed numbers of events, by groups of individuals.
@@ -171,6 +184,10 @@ def calibration_table(
     by : array-like of shape (n,), default=None
         The score: predictions for a common time, as ``predict(X)`` gives. By default
         `expected`, which is possible only where all were observed equally long.
+    window : tuple of two, default=None
+        Start and stop of a window, one each for all or one per individual: `expected` are
+        then chances of any event in it, as for `brier_score`, and who has one is counted,
+        among those observed through the window.
     sample_weight : array-like of shape (n,), default=None
         Weights of individuals.
 
@@ -204,10 +221,25 @@ def calibration_table(
     >>> table = calibration_table(y, [0.4, 0.6, 1.5, 2.5], n_groups=2)
     >>> table.expected, table.observed
     (array([1., 4.]), array([1., 4.]))
+
+    Chances of any event in (0, 2], and the machines that have one:
+
+    >>> calibration_table(y, [0.4, 0.6, 0.7, 0.8], n_groups=2, window=(0.0, 2.0)).observed
+    array([1., 2.])
     """
     events, mean, counts, weight = _check(y, expected, sample_weight)
     _check_n_groups(n_groups)
-    scores = _score(events, mean, by)
+    follow_up = events.follow_up
+    if window is None:
+        scores = _score(events, mean, by)
+    else:
+        mean = check_chances(expected, len(events))
+        borders = check_borders(*window, len(events))
+        counts, known = count_in_window(events, *borders, weight)
+        counts = (counts > 0.0).astype(np.float64)
+        weight = np.where(known, weight, 0.0)
+        scores = mean if by is None else check_positive(by, len(events), "by")
+        follow_up = np.ones(len(events))
     used = weight > 0.0
     edges = np.quantile(scores[used], np.linspace(0.0, 1.0, n_groups + 1)[1:-1])
     raw = np.searchsorted(edges, scores[used], side="left")
@@ -227,12 +259,13 @@ def calibration_table(
         n=np.bincount(group),
         lower=lower,
         upper=upper,
-        follow_up=total(weight * events.follow_up[used]),
+        follow_up=total(weight * follow_up[used]),
         expected=expected_sum,
         observed=observed,
         ratio=ratio,
         error=_divide(np.sqrt(total((weight * residual) ** 2)), expected_sum),
         time_unit=events.time_unit,
+        is_chance=window is not None,
     )
 
 

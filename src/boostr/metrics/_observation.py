@@ -12,6 +12,7 @@ from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = [
     "check_borders",
+    "check_chances",
     "check_curves",
     "check_grid",
     "check_horizon",
@@ -61,6 +62,19 @@ def check_positive(values: ArrayLike, n: int, name: str) -> FloatArray:
             f"`{name}` must not be negative, but it is for {wrong.size} of {n} individuals "
             f"(rows {first_few(wrong)}).\n\nHint: a number of events cannot be negative; "
             "BoostR(monotone=True) never predicts one."
+        )
+    return checked
+
+
+def check_chances(values: ArrayLike, n: int) -> FloatArray:
+    """Return one probability per individual."""
+    checked = check_positive(values, n, "probability")
+    wrong = np.flatnonzero(checked > 1.0)
+    if wrong.size:
+        raise InvalidParameterError(
+            f"`probability` must not exceed 1, but it does for {wrong.size} of {n} "
+            f"individuals (rows {first_few(wrong)}).\n\nHint: expected numbers of events "
+            "become chances of any by 1 - np.exp(-expected)."
         )
     return checked
 

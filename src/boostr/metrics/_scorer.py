@@ -31,6 +31,7 @@ from boostr.metrics._curves import (
 )
 from boostr.metrics._observation import check_borders, check_grid, check_horizon
 from boostr.metrics._windows import (
+    brier_score,
     point_process_log_likelihood,
     poisson_deviance,
     window_count_error,
@@ -253,6 +254,13 @@ def _in_window(
     return (predict_window(estimator, X, y, start, stop),)
 
 
+def _chance_in_window(
+    estimator: Any, X: Any, y: RecurrentEvents, *, start: float, stop: float, **_: Any
+) -> tuple[FloatArray, ...]:
+    """Predict chances of any event by the Poisson law."""
+    return (-np.expm1(-np.maximum(predict_window(estimator, X, y, start, stop), 0.0)),)
+
+
 def _while_observed(
     estimator: Any, X: Any, y: RecurrentEvents, *, start: float, stop: float
 ) -> tuple[FloatArray, ...]:
@@ -350,6 +358,12 @@ _METRICS = {
         _while_observed, poisson_deviance, {"start": 0.0, "stop": np.inf}, is_error=True
     ),
     "window_count_error": _Metric(_in_window, window_count_error, _WINDOW, is_error=True),
+    "brier_score": _Metric(
+        _chance_in_window,
+        brier_score,
+        {"start": _REQUIRED, "stop": _REQUIRED},
+        is_error=True,
+    ),
     "calibration_slope": _Metric(_with_order, _slope_error, {}, is_error=True),
     "integrated_count_error": _Metric(
         _at_times, integrated_count_error, _TIMES, is_error=True

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import check_weights, first_few
 from boostr._checks.parameters import check_choice
-from boostr._typing import FloatArray
+from boostr._typing import BoolArray, FloatArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._observation import (
     check_borders,
+    check_chances,
     check_observed,
     check_positive,
     check_values,
@@ -22,7 +23,13 @@ from boostr.metrics._observation import (
     inverse_weighted_costs,
 )
 
-__all__ = ["point_process_log_likelihood", "poisson_deviance", "window_count_error"]
+__all__ = [
+    "brier_score",
+    "count_in_window",
+    "point_process_log_likelihood",
+    "poisson_deviance",
+    "window_count_error",
+]
 
 
 def window_count_error(
@@ -107,14 +114,95 @@ def window_count_error(
         costs = inverse_weighted_costs(events, weight)
         squared = (count_events(events, first, last, costs) - expected) ** 2
         return float(np.average(squared, weights=weight))
-    known = covers(events, first, last) & (weight > 0.0)
+    counts, known = count_in_window(events, first, last, weight)
+    squared = (counts - expected) ** 2
+    return float(np.average(squared[known], weights=weight[known]))
+
+
+def count_in_window(
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Return counts in a window, and who was observed through all of it and counts."""
+    known = covers(y, start, stop) & (weight > 0.0)
     if not known.any():
         raise InvalidEventsError(
-            f"An individual must be observed through the window, from {first.min():g} to "
-            f"{last.max():g}, but none of {len(events)} is.\n\n"
-            "Hint: choose a shorter window, or weights='ipcw'."
+            f"An individual must be observed through the window, from {start.min():g} to "
+            f"{stop.max():g}, but none of {len(y)} is.\n\n"
+            "Hint: choose a shorter window; window_count_error also has weights='ipcw'."
         )
-    squared = (count_events(events, first, last) - expected) ** 2
+    return count_events(y, start, stop), known
+
+
+def brier_score(
+    y: RecurrentEvents,
+    probability: ArrayLike,
+    start: ArrayLike,
+    stop: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Average the squared errors of chances of any event in a window of time.
+
+    Over those who are observed all the way from start to stop, with :math:`A_i` = 1 if they
+    have an event in the window and the chances :math:`p_i`,
+
+    .. math::
+
+        \frac{\sum_i w_i (A_i - p_i)^2}{\sum_i w_i}.
+
+    Parameters
+    ----------
+    y : RecurrentEvents
+        Event histories.
+    probability : array-like of shape (n,)
+        Chance of at least one event in the whole window: the column "probability" of
+        `boostr.BoostR.forecast`, or ``1 - exp(-predict_count(X, start, stop))``.
+    start, stop : float or array-like of shape (n,)
+        The window (start, stop], the same for all or one each.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of individuals.
+
+    Returns
+    -------
+    float
+        Lower is better: 0 for certain and right answers, 0.25 for a chance of one half.
+
+    Raises
+    ------
+    InvalidEventsError
+        If no individual is observed through the window.
+
+    See Also
+    --------
+    calibration_table : Compares chances with shares, by groups.
+    window_count_error : Judges the numbers of events.
+    scorer : Makes a scorer for scikit-learn.
+
+    Notes
+    -----
+    Ends of follow-up must not depend on the events, as in `window_count_error`.
+
+    References
+    ----------
+    Brier, G. W. (1950). Verification of forecasts expressed in terms of probability.
+    Monthly Weather Review 78, 1-3.
+
+    Examples
+    --------
+    The last machine leaves too early to be counted.
+
+    >>> from boostr.data import RecurrentEvents
+    >>> from boostr.metrics import brier_score
+    >>> y = RecurrentEvents.from_lists([[1.0, 3.0], [4.5], [1.0]], end=[5.0, 5.0, 2.0])
+    >>> brier_score(y, [0.5, 0.5, 0.9], start=0.0, stop=4.0)
+    0.25
+    """
+    events = check_target(y)
+    chance = check_chances(probability, len(events))
+    weight = check_weights(sample_weight, len(events))
+    borders = check_borders(start, stop, len(events))
+    counts, known = count_in_window(events, *borders, weight)
+    squared = ((counts > 0.0) - chance) ** 2
     return float(np.average(squared[known], weights=weight[known]))
 
 

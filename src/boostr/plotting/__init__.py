@@ -22,6 +22,7 @@ from boostr.plotting._quality import (
     plot_comparison,
     plot_validation,
 )
+from boostr.plotting._residuals import plot_cumulative_residuals, plot_rescaled_times
 from boostr.plotting._search import plot_design, plot_setting_boxes
 from boostr.plotting._sensors import plot_sensor_effect, plot_sensor_path
 from boostr.plotting._trees import plot_leaf_counts, plot_partition
@@ -34,6 +35,7 @@ __all__ = [
     "plot_capture",
     "plot_coefficient_map",
     "plot_comparison",
+    "plot_cumulative_residuals",
     "plot_design",
     "plot_feature_map",
     "plot_importance",
@@ -47,6 +49,7 @@ __all__ = [
     "plot_partition",
     "plot_permutation_importance",
     "plot_reason_bars",
+    "plot_rescaled_times",
     "plot_sensor_effect",
     "plot_sensor_importance",
     "plot_sensor_path",

@@ -46,7 +46,8 @@ def plot_calibration(
     """Draw observed against expected rates of events, one point per group.
 
     Points on the dashed diagonal have as many events as predicted. Rates are numbers of
-    events over the time observed, so that groups of different sizes can be compared.
+    events over the time observed, so that groups of different sizes can be compared; where
+    the table is one of chances, points are shares of individuals with an event.
 
     Parameters
     ----------
@@ -103,9 +104,11 @@ def plot_calibration(
     highest = max(float(axes.dataLim.xmax), float(axes.dataLim.ymax))
     reach = 1.06 * highest if highest > 0.0 else 1.0
     axes.set(xlim=(0.0, reach), ylim=(0.0, reach), aspect="equal")
-    rate = name_rate(result.time_unit)
-    axes.set_xlabel(f"Expected rate\n({rate})")
-    axes.set_ylabel(f"Observed rate ± {confidence:.0%} confidence\n({rate})")
+    names = ("Expected rate", "Observed rate", f"\n({name_rate(result.time_unit)})")
+    if result.is_chance:
+        names = ("Expected chance of an event", "Share with an event", "")
+    axes.set_xlabel(f"{names[0]}{names[2]}")
+    axes.set_ylabel(f"{names[1]} ± {confidence:.0%} confidence{names[2]}")
     if label is not None:
         axes.legend(loc="upper left", fontsize="small")
     return axes
