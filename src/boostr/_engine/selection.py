@@ -66,7 +66,7 @@ Report = Callable[[str, int, float], None]  # what is grown, trees so far, held-
 class FitProgress:
     """What callbacks of `BoostR.fit` are told after every tree.
 
-    Attributes
+    Parameters
     ----------
     label : str
         Name of the run of trees, as in ``validation_results_``: the shape of its trees.
