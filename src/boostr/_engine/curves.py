@@ -231,6 +231,8 @@ class PositiveCurves:
     integral. Rates that change in time are taken as constant in the cells of a fixed grid
     then, so that the value at one time does not depend on the others asked for; curves that
     stay above the floor are not changed. All curves are constant from ``reach`` on.
+    Where order between curves must be kept, all of them are put on the grid: bending rises
+    with the rate, so that cells, and their sums, keep the order of the rates.
     """
 
     def __init__(
@@ -240,8 +242,11 @@ class PositiveCurves:
         horizon: float,
         reach: float,
         floor: float,
+        *,
+        keeps_order: bool = False,
     ) -> None:
         self._basis = basis
+        self._keeps_order = keeps_order
         self._theta, self._is_straight = _bend_constant(basis, theta, floor)
         self._horizon = horizon
         self._reach = reach
@@ -292,7 +297,9 @@ class PositiveCurves:
         breaks = self._basis.breaks
         breaks = breaks[(breaks > 0.0) & (breaks < self._reach)]
         grid = np.unique(np.concatenate([even, early, beyond, breaks]))
-        rows = _find_low(self._basis, self._theta, grid, self._reach, self._floor)
+        rows = np.arange(len(self._theta))
+        if not self._keeps_order:
+            rows = _find_low(self._basis, self._theta, grid, self._reach, self._floor)
         rows = rows[~self._is_straight[rows]]
         steps = np.diff(_combine(self._theta[rows], self._basis.evaluate(grid)), axis=1)
         widths = np.diff(grid)

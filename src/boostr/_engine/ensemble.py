@@ -100,8 +100,12 @@ class Ensemble:
         sensors: Trajectories | None = None,
         *,
         monotone: bool = True,
+        keeps_order: bool = False,
     ) -> Curves:
-        """Return the curves of individuals with the given coefficients and sensors."""
+        """Return the curves of individuals with the given coefficients and sensors.
+
+        With ``keeps_order`` ordered coefficients give ordered curves, whatever is bent.
+        """
         ends = self.clock.read(np.array([self.horizon, REACH * self.horizon]))
         if isinstance(self.basis, FittedSensorBasis):
             assert sensors is not None  # noqa: S101 - estimators have asked for them
@@ -109,7 +113,9 @@ class Ensemble:
             floor = (self.floor or 0.0) if monotone else -1.0
             return PathCurves(self.basis, theta, paths, ends[0], ends[1], floor)
         if monotone and self.floor is not None:
-            return PositiveCurves(self.basis, theta, ends[0], ends[1], self.floor)
+            return PositiveCurves(
+                self.basis, theta, ends[0], ends[1], self.floor, keeps_order=keeps_order
+            )
         return MonotoneCurves(self.basis, theta, ends[0], ends[1], monotone)
 
     def on_clock(self, clock: Clock) -> Ensemble:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -28,6 +29,7 @@ __all__ = [
     "check_table",
     "choose_categorical",
     "count_categories",
+    "find_column",
     "trim_counts",
 ]
 
@@ -181,7 +183,10 @@ def _choose_categorical(X: Any, names: tuple[str, ...], given: Any) -> list[bool
     entries = np.asarray(given)
     if entries.dtype == np.bool_ and entries.shape == (len(names),):
         return [bool(entry) for entry in entries]
-    chosen = [_find_column(entry, names) for entry in np.atleast_1d(entries).tolist()]
+    chosen = [
+        find_column(entry, names, "categorical_features")
+        for entry in np.atleast_1d(entries).tolist()
+    ]
     return [place in chosen for place in range(len(names))]
 
 
@@ -189,13 +194,15 @@ def _has_text(column: nw.Series[Any]) -> bool:
     return any(isinstance(value, str) for value in column.to_list())
 
 
-def _find_column(entry: Any, names: tuple[str, ...]) -> int:
+def find_column(entry: Any, names: tuple[str, ...], parameter: str) -> int:
+    """Return the place of a column that a parameter names, or gives by position."""
     if isinstance(entry, str) and entry in names:
         return names.index(entry)
-    if isinstance(entry, int) and not isinstance(entry, bool) and 0 <= entry < len(names):
-        return entry
+    is_whole = isinstance(entry, Integral) and not isinstance(entry, bool)
+    if is_whole and 0 <= int(entry) < len(names):
+        return int(entry)
     raise InvalidParameterError(
-        f"`categorical_features` names the column {entry!r}, which `X` does not have.\n\n"
+        f"`{parameter}` names the column {entry!r}, which `X` does not have.\n\n"
         f"Hint: its {len(names)} columns are {first_few(names)}."
     )
 

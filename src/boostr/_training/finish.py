@@ -63,9 +63,9 @@ def fit_link(
     known = np.flatnonzero(~np.isnan(theta[:, 0]))
     candidates = [ensemble.with_floor(share * average) for share in _FLOORS]
     some, held_out = data.take(known), theta[known]
-    unit = candidates[0].curves(held_out, some.sensors)
+    unit = candidates[0].curves(held_out, some.sensors, **settings.link())
     judged = [
-        _judge(candidate, some, _put_on_floor(candidate, some, held_out, unit))
+        _judge(candidate, some, _put_on_floor(candidate, settings, some, held_out, unit))
         for candidate in candidates
     ]
     best = int(np.argmax([likelihood for likelihood, _ in judged]))
@@ -73,9 +73,8 @@ def fit_link(
     if len(known) < len(theta):
         # Few are held out, with more or fewer events than usual by chance: all tell it.
         filled = np.where(np.isnan(theta), ensemble.coefficients(data.features), theta)
-        level = _judge(
-            candidates[best], data, candidates[best].curves(filled, data.sensors)
-        )[1]
+        curves = candidates[best].curves(filled, data.sensors, **settings.link())
+        level = _judge(candidates[best], data, curves)[1]
     return candidates[best].scaled(level), level
 
 
@@ -91,12 +90,16 @@ def _average_rate(ensemble: Ensemble, data: TrainingData) -> float:
 
 
 def _put_on_floor(
-    ensemble: Ensemble, data: TrainingData, theta: FloatArray, unit: Curves
+    ensemble: Ensemble,
+    settings: Settings,
+    data: TrainingData,
+    theta: FloatArray,
+    unit: Curves,
 ) -> Curves:
     """Return the curves of an ensemble, given those of the same with another floor."""
     if isinstance(unit, PathCurves) and ensemble.floor is not None:
         return unit.with_floor(ensemble.floor)
-    return ensemble.curves(theta, data.sensors)
+    return ensemble.curves(theta, data.sensors, **settings.link())
 
 
 def _judge(ensemble: Ensemble, data: TrainingData, unit: Curves) -> tuple[float, float]:

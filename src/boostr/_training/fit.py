@@ -21,6 +21,7 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import TrainingData, check_training_data
+from boostr._training.limits import read_limits
 from boostr._training.run import Hooks, Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins, proportional_term
@@ -214,9 +215,11 @@ def fit_model(
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, hooks)
-        judge = TermJudge.of(settings, sample, mapper, n_threads)
+        limits = read_limits(settings, encoder, plan.basis)
+        judge = TermJudge.of(settings, sample, mapper, n_threads, limits)
+        problem = replace(prepared.problem, limits=limits)
         trained = learn_trees(
-            settings, plan, prepared.problem, training_set, options, known_trees, judge
+            settings, plan, problem, training_set, options, known_trees, judge
         )
         theta = data.spread(trained.out_of_fold)
         progress.announce("forecasts")

@@ -72,7 +72,7 @@ class TreeModel:
         exposure: Exposure | None = None,
     ) -> UnitCurves:
         """Return the curves of individuals with given coefficients."""
-        curves = self.ensemble.curves(theta, sensors, monotone=self.settings.monotone)
+        curves = self.ensemble.curves(theta, sensors, **self.settings.link())
         return expose(curves, exposure, self.clock)
 
     def _sum(self, ensemble: Ensemble, features: FloatArray) -> FloatArray:

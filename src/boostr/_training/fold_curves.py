@@ -42,7 +42,7 @@ class FoldCurves:
         self.clock: Clock = model.clock if paced is None else paced.clock
         ensemble = model.ensemble.on_clock(self.clock)
         self.unit: UnitCurves = ensemble.curves(
-            self.theta, sensors, monotone=model.settings.monotone
+            self.theta, sensors, **model.settings.link()
         )
         self.average: UnitCurves = expose(self.unit, exposure, self.clock)
         self.exposure = exposure

@@ -150,6 +150,8 @@ class Settings:
     n_jobs: int | None
     verbose: int
     warm_start: bool
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
 
     def __post_init__(self) -> None:
         """Raise an error that names the first parameter out of its range."""
@@ -186,6 +188,13 @@ class Settings:
             seed=int(seed),
             starts_at_mean=self.init == "mean",
         )
+
+    def link(self) -> dict[str, bool]:
+        """Return how curves are made of coefficients."""
+        given = self.monotonic_cst
+        signs = list(given.values()) if isinstance(given, Mapping) else given
+        keeps_order = signs is not None and bool(np.any(np.asarray(signs) != 0))
+        return {"monotone": self.monotone, "keeps_order": keeps_order}
 
     def scheme(self) -> Validation:
         """Return how held-out losses are computed."""

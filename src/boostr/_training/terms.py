@@ -16,6 +16,7 @@ from boostr._engine.ensemble import Ensemble
 from boostr._engine.selection import Task, ValidatedRun
 from boostr._engine.training import refit
 from boostr._engine.training_set import LocalTrainingSet
+from boostr._engine.tree import Limits
 from boostr._frailty.law import FrailtyLaw
 from boostr._training.finish import fit_link
 from boostr._training.fitted import TreeModel
@@ -39,6 +40,7 @@ class TermJudge:
     data: TrainingData
     mapper: BinMapper
     n_threads: int
+    limits: Limits | None = None
 
     @classmethod
     def of(
@@ -47,9 +49,12 @@ class TermJudge:
         data: TrainingData,
         mapper: BinMapper,
         n_threads: int,
+        limits: Limits | None = None,
     ) -> TermJudge | None:
         """Return a judge, or None if no earlier dates are wanted."""
-        return cls(settings, data, mapper, n_threads) if settings.n_origins > 0 else None
+        if settings.n_origins == 0:
+            return None
+        return cls(settings, data, mapper, n_threads, limits)
 
     def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
         """Return whether all terms forecast better at every date.
@@ -90,9 +95,10 @@ class TermJudge:
         """Return one model grown on the data known then."""
         stats = plan.compute(known.events, None, known.uneven_weights)
         binned = self.mapper.transform(known.features, self.n_threads)
+        problem = plan.state_problem(lambda summand: summand(stats, known.weights))
         task = Task(
             LocalTrainingSet(stats, binned, known.weights),
-            plan.state_problem(lambda summand: summand(stats, known.weights)),
+            replace(problem, limits=self.limits),
             replace(self.settings, random_state=0).boosting(),
             self.settings.n_estimators,
             self.n_threads,

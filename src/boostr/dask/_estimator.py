@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -19,6 +20,7 @@ from boostr._training.finish import Grown, finish_fit
 from boostr._training.fit import learn_trees
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import spread_rows
+from boostr._training.limits import read_limits
 from boostr._training.run import (
     Callback,
     Hooks,
@@ -248,13 +250,15 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             plan = plan_statistics(
                 settings, found.clock_sample, found.sample, found.summary
             )
+            limits = read_limits(settings, found.encoder, plan.basis)
             mapper = self._find_bins(found, model)
             progress.announce("statistics")
             training_set = self._build_training_set(client, data, found, plan, mapper)
             del data  # the cluster need not keep rows any longer
             problem = plan.state_problem(partial(_sum_over, training_set))
             options = RunOptions(n_threads, progress.report, hooks)
-            judge = TermJudge.of(settings, found.sample, mapper, n_threads)
+            judge = TermJudge.of(settings, found.sample, mapper, n_threads, limits)
+            problem = replace(problem, limits=limits)
             trained = learn_trees(
                 settings, plan, problem, training_set, options, judge=judge
             )

@@ -129,6 +129,14 @@ default="constant"
         Whether another `fit` to the same data keeps the trees there are and adds those that
         are missing to `n_estimators`; with `validation=None` only. With the same seed the
         result is that of growing all trees at once.
+    monotonic_cst : array-like of shape (p,), mapping or None, default=None
+        Directions of features, by position or by name: 1 if curves and rates must not fall
+        at any time where the feature rises, -1 if they must not rise, 0 if both may be.
+        For numbers, and for models without sensors; values that are missing have no order.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
+        Which features may act together, that is, meet on a way from root to leaf: any two,
+        none, or those in one of the given sets of names or positions. Features that are in
+        no set are another set. None: all of them.
 
     Attributes
     ----------
@@ -216,6 +224,8 @@ default="constant"
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        interaction_cst: str | Sequence[Any] | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -246,6 +256,8 @@ default="constant"
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
 
     @classmethod
     def paper(

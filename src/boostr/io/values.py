@@ -77,6 +77,8 @@ class Writer:
             return self._write_array(value, place)
         if value is None or isinstance(value, str | int | float):
             return self._write_plain(value, place)
+        if isinstance(value, set | frozenset):
+            value = sorted(value, key=str)  # the same for the same set
         if isinstance(value, list | tuple):
             entries = [self.write(entry, f"{place}[]") for entry in value]
             return entries if isinstance(value, list) else {"tuple": entries}

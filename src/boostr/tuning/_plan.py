@@ -20,6 +20,7 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fit import learn_trees
 from boostr._training.inputs import TrainingData, check_training_data
+from boostr._training.limits import read_limits
 from boostr._training.run import RunOptions
 from boostr._training.sensors import SensorLayout, split_panel
 from boostr._training.settings import Settings, find_bins
@@ -120,13 +121,15 @@ def fit_on_part(
     data = _take(shared.data, rows)
     # The plan of all individuals, with the fingerprint of those that are trained on.
     plan = replace(prepared.plan, fingerprint=Fingerprint.of(data.events, data.features))
+    limits = read_limits(settings, shared.encoder, plan.basis)
+    problem = _weigh(prepared.problem, float(settings.gamma2))
     trained = learn_trees(
         settings,
         plan,
-        _weigh(prepared.problem, float(settings.gamma2)),
+        replace(problem, limits=limits),
         training_set,
         RunOptions(n_threads, _keep_silent),
-        judge=TermJudge.of(settings, data, mapper, n_threads),
+        judge=TermJudge.of(settings, data, mapper, n_threads, limits),
     )
     theta = data.spread(trained.out_of_fold)
     known = None if theta is None else theta[data.is_used]

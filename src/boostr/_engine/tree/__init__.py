@@ -2,6 +2,7 @@
 
 from boostr._engine.tree._coarse import joins_bins
 from boostr._engine.tree._grower import GrowthParams, grow_tree
+from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
@@ -11,6 +12,7 @@ __all__ = [
     "GrowthParams",
     "HistogramSource",
     "LeafProblem",
+    "Limits",
     "LocalSource",
     "Tree",
     "WholeRoot",

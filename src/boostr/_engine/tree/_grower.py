@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from boostr._engine.tree._coarse import CoarseBins, joins_bins, refine_split
+from boostr._engine.tree._limits import Bounds, LimitedNode, Limits
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
@@ -71,11 +72,20 @@ class _TreeBuilder:
     def add_node(self, histograms: FloatArray) -> _Candidate | None:
         """Append a leaf; return its best split if that pays."""
         node = len(self.feature)
-        seed = self._seed_of(node)
-        split = find_split(histograms, self.features, self.search, seed)
+        split = self._find_split(node, histograms)
         self._append(split.value, split.sums[0, -1])
         gain = split.gain - self.params.gamma1
         return _Candidate(node, gain, split) if split.feature >= 0 < gain else None
+
+    def _find_split(self, node: int, histograms: FloatArray) -> FoundSplit:
+        return find_split(histograms, self.features, self.search, self._seed_of(node))
+
+    def _solve(self, node: int, sums: FloatArray) -> FloatArray:
+        """Return the coefficients of a leaf."""
+        problem = self.problem
+        value = np.empty(len(problem.penalty))
+        solve_leaf(sums, problem.penalty, problem.kernel_solver, problem.groups, value)
+        return value
 
     def _seed_of(self, node: int) -> int:
         return (self.seed + node * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
@@ -84,10 +94,7 @@ class _TreeBuilder:
         """Append the children of the last split: their sums are known already."""
         both, left = candidate.split.sums
         for sums in (left, both - left):
-            value = np.empty(len(self.problem.penalty))
-            problem = self.problem
-            solve_leaf(sums, problem.penalty, problem.kernel_solver, problem.groups, value)
-            self._append(value, sums[-1])
+            self._append(self._solve(len(self.feature), sums), sums[-1])
 
     def _append(self, value: FloatArray, count: float) -> None:
         self.feature.append(-1)
@@ -130,6 +137,33 @@ class _TreeBuilder:
         return Tree(nodes, np.array(self.gain), np.array(self.count))
 
 
+class _LimitedBuilder(_TreeBuilder):
+    """The same within limits: nodes know the features on the way to them, and bounds."""
+
+    def __init__(self, limits: Limits, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        root = LimitedNode(limits, frozenset(), Bounds.none(len(self.problem.penalty)))
+        self.places = {0: root}
+
+    def _find_split(self, node: int, histograms: FloatArray) -> FoundSplit:
+        place, seed = self.places[node], self._seed_of(node)
+        return place.find_split(histograms, self.features, self.search, seed)
+
+    def _solve(self, node: int, sums: FloatArray) -> FloatArray:
+        place = self.places[node]
+        if place.limits.is_ordered:
+            return place.solve(sums, self.search)[0]
+        return super()._solve(node, sums)
+
+    def split(self, source: HistogramSource, candidate: _Candidate) -> tuple[int, int]:
+        """Turn a leaf into a split; its children inherit limits."""
+        children = super().split(source, candidate)
+        place = self.places.pop(candidate.node)
+        pair = place.split(candidate.split, self.search)
+        self.places |= dict(zip(children, pair, strict=True))
+        return children
+
+
 def grow_tree(
     source: HistogramSource,
     problem: LeafProblem,
@@ -144,7 +178,8 @@ def grow_tree(
     Growth ``best`` splits the leaf with the largest gain and ends exactly at
     ``max_leaves``. Growth ``level`` is the paper's: in each round every leaf with a
     positive gain is split, and no round begins once there are ``max_leaves`` leaves.
-    Most trees are grown by one kernel; others node by node, each step on all threads.
+    Most trees are grown by one kernel; others node by node, each step on all threads, and
+    so are trees within limits.
     """
     search = SearchParams(
         problem,
@@ -159,11 +194,14 @@ def grow_tree(
         coarse = CoarseBins(n_values, is_categorical)
         search = replace(search, n_values=coarse.n_values)
     is_best_first = params.growth == "best"
-    if is_best_first and problem.groups is None:
+    limits = problem.limits
+    if is_best_first and problem.groups is None and limits is None:
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)
     builder = _TreeBuilder(search, params, features, seed, coarse)
+    if limits is not None:
+        builder = _LimitedBuilder(limits, search, params, features, seed, coarse)
     (_grow_best_first if is_best_first else _grow_by_level)(source, builder)
     return builder.finish()
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from boostr._kernels.group_lasso import Groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from boostr._engine.tree._limits import Limits
 
 __all__ = ["FoundSplit", "LeafProblem", "SearchParams", "find_split"]
 
@@ -26,6 +29,7 @@ class LeafProblem:
     solver: int  # see boostr._kernels.solve
     penalty: FloatArray  # (n_terms, n_terms)
     groups: Groups | None = None  # and the prices of their lengths, for GROUPED
+    limits: Limits | None = None  # of trees
 
     @property
     def kernel_solver(self) -> int | None:
