@@ -4,7 +4,7 @@ Nothing here may come from `boostr._kernels`. Leaf problems are named by words: 
 (the best term alone), "diagonal" (all terms, no interaction) and "full".
 """
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from scipy.integrate import quad_vec
@@ -667,3 +667,36 @@ def out_of_bag(trees, draws, bins, missing_bin, mean_of):
             found.append(mean_of(members, [draws[j, b] for j in members]))
         predicted.append(np.mean(found) if found else np.nan)
     return np.array(predicted)
+
+
+def solve_bounded(gradient, matrix, low, high):
+    """Return the best coefficients within bounds, and how far they lower the objective.
+
+    Every term is free, or at one of its bounds; all combinations are tried.
+    """
+    best = None, -np.inf
+    for places in product(("free", "low", "high"), repeat=len(gradient)):
+        beta = np.where(np.array(places) == "low", low, high)
+        is_free = np.array(places) == "free"
+        if not np.all(np.isfinite(beta[~is_free])):
+            continue
+        if is_free.any():
+            pull = gradient[is_free] + matrix[np.ix_(is_free, ~is_free)] @ beta[~is_free]
+            beta[is_free] = -np.linalg.solve(matrix[np.ix_(is_free, is_free)], pull)
+        beta = np.where(is_free, beta, np.clip(beta, low, high))
+        drop = -objective(beta, gradient, matrix)
+        if np.all((beta >= low) & (beta <= high)) and drop > best[1]:
+            best = beta, drop
+    return best
+
+
+def solve_ordered(left, right, sign, low, high):
+    """Return what two sides, each (gradient, matrix), gain in order, and their middle."""
+    found = [solve_bounded(*one, low, high) for one in (left, right)]
+    middle = 0.5 * (found[0][0] + found[1][0])
+    if np.any(sign * (found[1][0] - found[0][0]) < 0.0):
+        below, above = (low, middle), (middle, high)
+        bounds = (below, above) if sign > 0 else (above, below)
+        pairs = zip((left, right), bounds, strict=True)
+        found = [solve_bounded(*one, *own) for one, own in pairs]
+    return found[0][1] + found[1][1], middle

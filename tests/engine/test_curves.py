@@ -336,3 +336,32 @@ def test_one_positive_value_depends_on_no_other_time_or_curve(rng, family):
 
 def test_no_positive_curves_have_no_values():
     assert make_positive("power", np.empty((0, 2))).values(np.ones(3)).shape == (0, 3)
+
+
+def find_steps(family, theta, *, keeps_order):
+    """Return the lowest steps from curves of lower to those of higher coefficients."""
+    curves = PositiveCurves(
+        BASES[family], theta, HORIZON, REACH, 0.5, keeps_order=keeps_order
+    )
+    found = [curves.values(TIMES), curves.slopes(TIMES)]
+    scales = [np.maximum(np.abs(one).max(axis=0), 1e-300) for one in found]
+    return min(
+        float(np.min(np.diff(one, axis=0) / scale))
+        for one, scale in zip(found, scales, strict=True)
+    )
+
+
+@pytest.mark.parametrize("family", ["power", "three powers", "step", "spline"])
+@pytest.mark.parametrize("step", [0.0, 1e-6, 0.1])
+def test_order_is_kept_where_some_curves_are_bent_and_some_are_not(rng, family, step):
+    n_terms = BASES[family].n_terms
+    for _ in range(20):
+        start = rng.normal(0.5, 0.5, n_terms)
+        theta = start + np.cumsum(step * rng.random((8, n_terms)), axis=0)
+        assert find_steps(family, theta, keeps_order=True) >= -1e-12
+
+
+def test_order_is_not_kept_where_only_low_rates_are_put_on_the_grid():
+    theta = np.array([[0.5 - 1e-6, 0.2], [0.5, 0.2]])
+    assert find_steps("power", theta, keeps_order=False) < -1e-6
+    assert find_steps("power", theta, keeps_order=True) >= -1e-12

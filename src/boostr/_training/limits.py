@@ -57,7 +57,7 @@ def _read_signs(given: Any, encoder: FeatureEncoder) -> IndexArray:
     wrong = [name for name, sign in zip(names, signs, strict=True) if not _is_sign(sign)]
     if wrong:
         raise InvalidParameterError(
-            "`monotonic_cst` must be -1, 0 or 1, but it is not for "
+            "`monotonic_cst` must be -1, 0 or 1, but it is not for the features "
             f"{first_few(wrong)}.\n\n"
             "Hint: 1 if the number of events must not fall where the feature rises, -1 if "
             "it must not rise."
@@ -75,8 +75,8 @@ def _refuse_categories(is_limited: BoolArray, encoder: FeatureEncoder) -> None:
     wrong = np.flatnonzero(is_limited & encoder.is_categorical)
     if wrong.size:
         raise InvalidParameterError(
-            "`monotonic_cst` needs features whose values have an order, but "
-            f"{first_few([encoder.names[place] for place in wrong])} are categories.\n\n"
+            "`monotonic_cst` needs features whose values have an order, but these are "
+            f"categories: {first_few([encoder.names[place] for place in wrong])}.\n\n"
             "Hint: make numbers of them in the right order, or set them to 0."
         )
 
