@@ -48,6 +48,7 @@ def find_steps(model, X, feature, sign, n_values=8):
     return min(smallest)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     seed=st.integers(0, 1000),
