@@ -12,7 +12,7 @@ ORDER = (
     # How good is it?
     *("calibration", "residuals", "backtest", "compare"),
     # How trees are chosen and grown
-    *("validation", "callbacks", "tree_sizes", "search"),
+    *("validation", "callbacks", "limits", "tree_sizes", "search"),
     # Large data
     *("out_of_core", "cluster"),
 )

@@ -403,3 +403,11 @@ def test_callbacks_are_called_by_the_client_and_end_a_run(client, fleet):
     found = fit(client, *scatter(fleet, 2), local_below=0, callbacks=[note])
     assert found.model_.n_estimators_ == 2
     assert max(seen) == 2
+
+
+def test_limits_hold_on_a_cluster(client, fleet):
+    limits = {"monotonic_cst": {"size": -1}, "interaction_cst": "no_interactions"}
+    tables, options = scatter(fleet, 2), {"weight": "weight", "bins": "exact"}
+    found = fit(client, *tables, local_below=0, **options, **limits)
+    here = BoostR(**(SETTINGS | limits)).fit(fleet.X, fleet.y, sample_weight=fleet.weights)
+    assert_same_model(found.model_, here, fleet)
