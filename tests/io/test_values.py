@@ -67,7 +67,7 @@ def test_arrays_come_back(value):
 @pytest.mark.parametrize(
     "value",
     [
-        {1, 2},
+        {1j},
         1j,
         "\ud800",
         np.zeros(2, dtype=complex),
@@ -82,6 +82,11 @@ def test_arrays_come_back(value):
 def test_other_values_cannot_be_written(value):
     with pytest.raises(InvalidParameterError, match=r"(?s)but `value.*Hint"):
         write(value)
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_sets_come_back_as_sorted_lists(kind):
+    assert read(*write([kind(["b", "a"])])) == [["a", "b"]]
 
 
 def test_a_class_of_the_same_name_is_another_class():
