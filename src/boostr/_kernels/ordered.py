@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.solve import FULL, solve_leaf
 from boostr._kernels.split import (
     _draw_candidates,
@@ -119,7 +120,11 @@ def solve_bounded(
     after a sweep.
     """
     n_terms = penalty.shape[0]
-    reduction = solve_leaf(sums, penalty, solver, None, out)
+    # One term, or two that interact, need no working space.
+    if n_terms == 1 or (n_terms == 2 and solver == FULL):
+        reduction = solve_leaf(sums, penalty, None, None, out)
+    else:
+        reduction = solve_leaf(sums, penalty, solver, None, out)
     is_inside = True
     for term in range(n_terms):
         if out[term] < low[term] or out[term] > high[term]:
@@ -185,6 +190,30 @@ def solve_children(
 
 
 @inner_kernel
+def _solve_sides(
+    left: FloatArray,
+    right: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    sign: int,
+    low: FloatArray,
+    high: FloatArray,
+    middle: FloatArray,
+    values: FloatArray,
+) -> float:
+    """Return the drop by both sides; as `solve_children`, faster for one term."""
+    if penalty.shape[0] > 1:
+        return solve_children(left, right, penalty, solver, sign, low, high, middle, values)
+    h, h_right = left[1] + penalty[0, 0], right[1] + penalty[0, 0]
+    first = min(max(-left[0] / h if h > 0.0 else 0.0, low[0]), high[0])
+    second = min(max(-right[0] / h_right if h_right > 0.0 else 0.0, low[0]), high[0])
+    if sign * (second - first) < 0.0:
+        first = second = 0.5 * (first + second)  # both would cross the middle
+    drop = -first * (left[0] + 0.5 * h * first)
+    return drop - second * (right[0] + 0.5 * h_right * second)
+
+
+@inner_kernel
 def _scan_ordered(
     histogram: FloatArray,
     order: IndexArray,
@@ -221,13 +250,100 @@ def _scan_ordered(
                 continue
             for channel in range(n_channels):
                 right[channel] = totals[channel] - left[channel]
-            reduction = solve_children(
+            reduction = _solve_sides(
                 left, right, penalty, solver, sign, low, high, middle, values
             )
             if reduction > best:
                 best, best_position = reduction, position
                 best_missing_left = side == 1 if has_missing else n_left >= n_right
     return best, best_position, best_missing_left
+
+
+@inner_kernel
+def _scan_free(
+    histogram: FloatArray,
+    order: IndexArray,
+    is_candidate: BoolArray,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    min_count: float,
+    skips_empty: bool,
+) -> tuple[float, int, bool]:
+    """Find the best threshold of one feature without order or bounds."""
+    node = (histogram, order, is_candidate, totals, penalty)
+    if penalty.shape[0] == 1:
+        return scan_one_term(*node, min_count, skips_empty)
+    if penalty.shape[0] == 2 and solver == FULL:
+        return scan_two_terms(*node, min_count, skips_empty)
+    return scan_any_terms(*node, solver, min_count, skips_empty)
+
+
+@inner_kernel
+def _solve_at(
+    histogram: FloatArray,
+    order: IndexArray,
+    position: int,
+    missing_left: bool,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    sign: int,
+    low: FloatArray,
+    high: FloatArray,
+) -> float:
+    """Return what one threshold gains in order and within bounds."""
+    n_channels, n_terms = totals.shape[0], penalty.shape[0]
+    left, right = np.zeros(n_channels), np.zeros(n_channels)
+    for channel in range(n_channels):
+        if missing_left:
+            left[channel] = histogram[histogram.shape[0] - 1, channel]
+        for place in range(position + 1):
+            left[channel] += histogram[order[place], channel]
+        right[channel] = totals[channel] - left[channel]
+    middle, values = np.zeros(n_terms), np.zeros((2, n_terms))
+    return solve_children(left, right, penalty, solver, sign, low, high, middle, values)
+
+
+@inner_kernel
+def _find_best_of_order(
+    histogram: FloatArray,
+    order: IndexArray,
+    is_candidate: BoolArray,
+    sign: int,
+    totals: FloatArray,
+    penalty: FloatArray,
+    solver: int,
+    min_count: float,
+    skips_empty: bool,
+    low: FloatArray,
+    high: FloatArray,
+    best: float,
+) -> tuple[float, int, bool]:
+    """Return the best threshold of bins in a given order if it is better than ``best``.
+
+    The best one without order and bounds is the answer if it keeps them, and tells what no
+    other one exceeds.
+    """
+    node = (histogram, order, is_candidate, totals, penalty, solver, min_count, skips_empty)
+    free, position, missing_left = _scan_free(*node)
+    if position < 0 or free <= best:
+        return -np.inf, -1, False
+    reduction = _solve_at(
+        histogram,
+        order,
+        position,
+        missing_left,
+        totals,
+        penalty,
+        solver,
+        sign,
+        low,
+        high,
+    )
+    if reduction >= free - _ROUNDING * abs(free):
+        return reduction, position, missing_left
+    return _scan_ordered(*node, sign, low, high)
 
 
 @inlined_kernel
@@ -269,18 +385,19 @@ def _find_best_of_feature(
                 occupied = np.ones(order.shape[0])
                 _draw_candidates(occupied, n_candidates, seed, is_candidate)
             curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
-        reduction, position, missing_left = _scan_ordered(
+        reduction, position, missing_left = _find_best_of_order(
             histogram,
             order,
             is_candidate,
+            sign,
             totals,
             penalty,
             solver,
             min_count,
             skips_empty,
-            sign,
             low,
             high,
+            best,
         )
         if reduction > best:
             best = reduction
@@ -347,7 +464,7 @@ n_candidates, seed, goes_left, sums
             solver,
             min_count,
             n_candidates,
-            _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed,
+            _mix(seed + np.uint64(feature + 1)),
             low,
             high,
             best,
