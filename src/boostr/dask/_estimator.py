@@ -153,6 +153,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         cost: str | None = None,
         weight: str | None = None,
         exposure: str | None = None,
+        terminal: str | None = None,
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
@@ -181,6 +182,9 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         exposure : str, default=None
             Column of `X` with what the number of events is proportional to, as in
             `boostr.RecurrentEvents.with_exposure`; it is no feature.
+        terminal : str, default=None
+            Column of `events` with 1 in the row at which an individual died or was
+            scrapped, as in `boostr.RecurrentEvents.from_long`.
         start, unit, origin
             As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
         sensor_options : mapping, default=None
@@ -217,6 +221,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             origin,
             dict(sensor_options or {}),
             exposure,
+            terminal,
         )
         model, settings = self._check(roles)
         forget(self, "model_", "roles_")

@@ -45,6 +45,7 @@ class Roles:
     origin: Any = None
     sensor_options: Mapping[str, Any] = field(default_factory=dict)
     exposure: str | None = None
+    terminal: str | None = None
 
     def rules(self, table: str) -> RowRules:
         """Return the rules that every row of a table must meet."""
@@ -64,7 +65,7 @@ class Roles:
     @property
     def event_columns(self) -> list[str]:
         """Columns of events that are read, besides the id."""
-        names = [self.time, self.event, self.cost]
+        names = [self.time, self.event, self.cost, self.terminal]
         names += [self.start] if self._has_start else []
         return [name for name in dict.fromkeys(names) if name is not None]
 
@@ -80,6 +81,7 @@ class Roles:
             start=self.start,
             unit=self.unit,
             origin=self.origin,
+            terminal=self.terminal,
             duplicates="keep",  # other columns, which would tell, are not here
         )
 

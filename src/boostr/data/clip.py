@@ -43,6 +43,9 @@ def clip(
         ids=y.ids[rows],
         origins=None if y.origins is None else y.origins[rows],
         exposure=None if y.exposure is None else y.exposure[rows],
+        is_terminal=None
+        if y.is_terminal is None
+        else (y.is_terminal & (y.end <= stop))[rows],
     )
     return part, rows
 

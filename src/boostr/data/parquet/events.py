@@ -229,6 +229,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
     stop: str | None,
     start: Any,
     cost: str | None,
+    terminal: str | None,
     unit: str | None,
     origin: Any,
     exposure: Any,
@@ -237,7 +238,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
 ) -> ScannedEvents:
     """Return the scan of Parquet files; see `RecurrentEvents.scan_parquet`."""
     check_common(start)
-    columns: Columns = {"id": id, "event": event, "cost": cost}
+    columns: Columns = {"id": id, "event": event, "cost": cost, "terminal": terminal}
     columns |= _time_columns(time, start, stop)
     names = [name for name in columns.values() if name is not None]
     if isinstance(start, str):
