@@ -170,7 +170,7 @@ class EventsSummary:
         return found + self._special_facts()
 
     def _special_facts(self) -> list[tuple[str, str]]:
-        """Return late entry, gaps, ties, deaths, costs and exposures, where there are some."""
+        """Return late entry, gaps, ties, terminal events, costs and exposures, if any."""
         found = []
         if self.n_late_entries:
             found.append(

@@ -104,9 +104,7 @@ def _table(
     if y.has_costs:
         table["cost"] = costs
     if y.is_terminal is not None:
-        is_last = np.append(
-            owner[1:] != owner[:-1], np.ones(min(owner.size, 1), dtype=bool)
-        )
+        is_last = np.diff(owner, append=-1) != 0
         table["terminal"] = is_last & y.is_terminal[owner]
     return make_table(table, backend)
 

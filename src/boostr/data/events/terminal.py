@@ -27,7 +27,7 @@ def check_terminal_rows(
     end: FloatArray,
     ids: AnyArray,
 ) -> BoolArray:
-    """Return whose end is terminal, from flags of rows; at most one row each, at the end."""
+    """Return whose end is terminal, from flags of rows: at most one each, at the end."""
     counts = np.bincount(owner[is_terminal], minlength=ids.size)
     if (counts > 1).any():
         raise blame(
@@ -43,7 +43,7 @@ def check_terminal_rows(
             "of follow-up",
             ids,
             owner[early],
-            "let follow-up end at the terminal event, and drop or correct what comes later.",
+            "let follow-up end at the terminal event; drop or correct what comes later.",
         )
     return np.asarray(counts == 1)
 
