@@ -193,7 +193,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         self.at_risk_ = table.at_risk()
         self.n_events_ = table.totals(np.ones(table.cost.size))
         increment = table.totals(table.cost) / self.at_risk_
-        self.terminal_times_ = self.survival_ = None
+        self.terminal_times_: FloatArray | None = None
+        self.survival_: FloatArray | None = None
         if self.terminal == "censor" or y.is_terminal is None:
             self.mcf_ = np.cumsum(increment)
             self.variance_ = _robust_variance(table, self.at_risk_, increment)
@@ -214,7 +215,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         died = RiskTable.from_events(deaths, weights, grid)
         n_died, n_alive = died.totals(died.cost), died.at_risk()
         share = np.divide(n_died, n_alive, out=np.zeros(grid.size), where=n_died > 0.0)
-        survival = np.cumprod(1.0 - share)
+        survival: FloatArray = np.cumprod(1.0 - share).astype(np.float64)
         before = np.concatenate([[1.0], survival[:-1]])
         mean, variance = _account(events, died, before)
         is_event = np.isin(grid, self.times_)
