@@ -362,6 +362,8 @@ default="constant"
                 fitted = fit_model(
                     settings, table, y, sensors, sample_weight, checkpoint, earlier
                 )
+            # Sensors that follow from the events cannot be drawn with deaths in turn.
+            sensors = None if callable(Z) else sensors
             fitted = fit_terminal(
                 settings, fitted, table, y, sensors, sample_weight, checkpoint, earlier
             )
