@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boostr._frailty.counts import Counts
+from boostr._frailty.counts import Counts, MixedCounts
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import PacedClock
 from boostr._typing import FloatArray
@@ -99,7 +99,9 @@ class Costs:
         """Cost that counts as one event in variances."""
         return self.square / self.mean
 
-    def interval(self, counts: Counts, level: float) -> tuple[FloatArray, FloatArray]:
+    def interval(
+        self, counts: Counts | MixedCounts, level: float
+    ) -> tuple[FloatArray, FloatArray]:
         """Return intervals of totals from counts of cost units.
 
         Totals need not be whole units, so each number covers all totals rounded to it.
