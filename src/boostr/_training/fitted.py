@@ -167,6 +167,17 @@ class Fitted:
         clock = self.terminal.clock
         return SurvivingCurves(curves, self.clock, hazard, clock, self.horizon)
 
+    def need_terminal(self) -> Fitted:
+        """Return the terminal hazard; refuse a model without one."""
+        if self.terminal is None:
+            raise InvalidParameterError(
+                "The chance of terminal events needs a model that was fitted with some, "
+                "but this one was fitted without.\n\n"
+                "Hint: fit(X, y.with_terminal(died)), or RecurrentEvents.from_long(…, "
+                "terminal=…)."
+            )
+        return self.terminal
+
     def cumulate_hazard(
         self, features: FloatArray, sensors: Trajectories | None
     ) -> UnitCurves:

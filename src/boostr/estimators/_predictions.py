@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from boostr._checks.numbers import check_ids_match, check_weights
 from boostr._checks.parameters import check_times, check_windows
 from boostr._engine.curves import UnitCurves
-from boostr._training.fitted import Fitted
 from boostr._training.run import use_threads
 from boostr._training.sensors import (
     Sensors,
@@ -172,22 +171,10 @@ class PredictionMethods(FittedEstimator):
         (2, 2)
         """
         checked = check_times(times)
-        hazard = self._find_terminal()
+        hazard = self._read_fitted().need_terminal()
         features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
         curves = hazard.cumulate_hazard(features, sensors)
         return np.exp(-curves.values(hazard.clock.read(checked)))
-
-    def _find_terminal(self) -> Fitted:
-        """Return the model of the terminal hazard."""
-        found = self._read_fitted().terminal
-        if found is None:
-            raise InvalidParameterError(
-                "The chance of terminal events needs a model that was fitted with some, "
-                "but this one was fitted without.\n\n"
-                "Hint: fit(X, y.with_terminal(died)), or RecurrentEvents.from_long(…, "
-                "terminal=…)."
-            )
-        return found
 
     def predict_intensity(
         self,

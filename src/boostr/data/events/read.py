@@ -126,10 +126,12 @@ def read_long(
     entry = None
     if start is not None:
         entry = _read_entry(frame, start, times.dtype.kind, owner, ids)
-    if end is not None:
-        ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
+    if end is not None or is_terminal is not None:
+        ends = np.full(ids.size, np.nan).astype(times.dtype)
+        if end is not None:
+            ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
         if is_terminal is not None:  # events that are terminal are ends, too
-            ends[owner[is_terminal]] = times[is_terminal]
+            ends[owner[rows][is_terminal]] = times[is_terminal]
         without = np.bincount(owner[~is_event], minlength=ids.size) == 0
         added = np.flatnonzero(without & ~_is_unknown(ends))
         times = np.concatenate([times, ends[added]])

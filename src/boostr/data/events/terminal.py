@@ -15,7 +15,14 @@ from boostr.exceptions import InvalidEventsError, InvalidParameterError
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
 
-__all__ = ["as_terminal_events", "check_terminal_rows", "join_terminal", "match_terminal"]
+__all__ = [
+    "as_terminal_events",
+    "check_terminal_rows",
+    "extend_dead",
+    "join_terminal",
+    "known_stops",
+    "match_terminal",
+]
 
 _HINT = "write 1 (or True) where the individual's end was a terminal event, 0 elsewhere."
 
@@ -102,3 +109,24 @@ def as_terminal_events(y: RecurrentEvents) -> RecurrentEvents:
         exposure=None,
         is_terminal=None,
     )
+
+
+def known_stops(y: RecurrentEvents) -> FloatArray:
+    """Return the stops of windows, infinity for the last ones of the dead.
+
+    Death is not censoring: nothing happens after it, and that is known.
+    """
+    stops = y.window_stop.copy()
+    if y.is_terminal is not None:
+        stops[y.window_offsets[1:][y.is_terminal] - 1] = np.inf
+    return stops
+
+
+def extend_dead(y: RecurrentEvents, until: FloatArray) -> RecurrentEvents:
+    """Return histories in which the dead are known to have no events up to a time."""
+    if y.is_terminal is None:
+        return y
+    stops = y.window_stop.copy()
+    last = y.window_offsets[1:][y.is_terminal] - 1
+    stops[last] = np.maximum(stops[last], until[y.is_terminal])
+    return y._with(window_stop=stops, is_terminal=None)
