@@ -54,7 +54,8 @@ def test_forecasts_tell_the_chance_of_death(run, model, clinic):
 
 def test_the_column_must_be_there(run, clinic):
     events, static, _ = clinic
-    result = run("fit", events, "--static", static, "--terminal", "died", *TINY)
+    out = ["--out", events.parent / "other.boostr"]
+    result = run("fit", events, "--static", static, "--terminal", "died", *out, *TINY)
     assert result.exit_code == 2
     assert "died" in result.stderr
 

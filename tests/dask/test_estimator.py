@@ -391,3 +391,18 @@ def test_exposures_are_a_column_of_the_features(client, fleet):
     ahead = found.forecast(*tables, 4.0).compute().sort_index()
     own = expected.forecast(fleet.X, exposed, 4.0).sort_values("id")
     np.testing.assert_allclose(ahead["expected"], own["expected"], rtol=1e-6)
+
+
+def test_the_terminal_hazard_is_that_of_one_machine(client, fleet):
+    events = fleet.events.copy()
+    died = events["unit"].str[-1].isin(list("0369"))
+    events["died"] = ((events["failed"] == 0) & died).astype(int)
+    y = boostr.RecurrentEvents.from_long(events, "unit", "day", "failed", terminal="died")
+    local = BoostR(**SETTINGS).fit(fleet.X, y, sample_weight=fleet.weights)
+    tables = spread(fleet.static, 2), spread(events, 3)
+    found = fit(client, *tables, weight="weight", terminal="died")
+    expected = local.predict_survival(fleet.X, TIMES)
+    np.testing.assert_allclose(found.model_.predict_survival(fleet.X, TIMES), expected)
+    table = found.forecast(*tables, horizon=5.0).compute()
+    assert np.array_equal(table["expected"] == 0.0, y.is_terminal)
+    assert np.all((table["terminal"] > 0.0) == ~y.is_terminal)

@@ -14,6 +14,7 @@ from boostr.dask._rows import FILE, RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.columns import as_frame, factor
 from boostr.data.events.read import check_common
+from boostr.data.events.terminal import as_terminal_events
 from boostr.data.times import INDIVIDUAL
 from boostr.exceptions import BoostrError, InvalidFeaturesError
 
@@ -46,6 +47,7 @@ class Roles:
     sensor_options: Mapping[str, Any] = field(default_factory=dict)
     exposure: str | None = None
     terminal: str | None = None
+    only_terminal: bool = False  # whether terminal events are the only events
 
     def rules(self, table: str) -> RowRules:
         """Return the rules that every row of a table must meet."""
@@ -72,7 +74,7 @@ class Roles:
     def read_events(self, frame: Any) -> RecurrentEvents:
         """Return the histories in a table."""
         check_common(self.start)
-        return RecurrentEvents.from_long(
+        y = RecurrentEvents.from_long(
             frame,
             self.id,
             self.time,
@@ -84,6 +86,7 @@ class Roles:
             terminal=self.terminal,
             duplicates="keep",  # other columns, which would tell, are not here
         )
+        return as_terminal_events(y) if self.only_terminal else y
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:
         """Return the sensors of individuals, missing for those without rows."""
@@ -119,7 +122,8 @@ def load_part(
         return None
     ids, table, weights = read_static(roles, files.get("X", ()), static)
     histories = read_histories(roles, files.get("events", ()), events, ids)
-    histories = histories.with_exposure(read_exposure(roles, static))
+    if not roles.only_terminal:
+        histories = histories.with_exposure(read_exposure(roles, static))
     paths, categories = None, {}
     if sensors is not None:
         paths = read_paths(roles, files.get("sensors", ()), sensors, ids)

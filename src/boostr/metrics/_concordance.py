@@ -116,10 +116,9 @@ def recurrent_concordance(
 ) -> float:
     r"""Return how often the individual with more events of two has the higher prediction.
 
-    Two individuals are compared over their common follow-up; that of an individual with a
-    terminal event does not end with it, as nothing can happen later. With :math:`N_{ij}` the
-    events that ``i`` has up to the horizon while ``j`` is observed too, and the predictions
-    :math:`p_i`,
+    Two individuals are compared over their common follow-up, which a terminal event does
+    not end, as nothing can happen after it. With :math:`N_{ij}` the events that ``i`` has
+    up to the horizon while ``j`` is observed too, and the predictions :math:`p_i`,
 
     .. math::
 
