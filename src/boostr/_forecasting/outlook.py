@@ -335,6 +335,18 @@ class Outlook:
         ratio = self.costs.mean / self.costs.unit
         return Counts(occurring.mean * ratio, occurring.dispersion + drifted)
 
+    def look_ahead(
+        self, frailties: Frailties, stop: FloatArray
+    ) -> tuple[Counts | MixedCounts, Counts | MixedCounts, Deaths | None]:
+        """Return counts of events and of units of cost up to a stop, and deaths."""
+        expected = self.expect(stop)
+        occurring = self.occur(expected, frailties)
+        counts = self.count(expected, frailties, stop)
+        deaths = self.expect_deaths(frailties, stop, expected)
+        if deaths is None:
+            return occurring, counts, None
+        return deaths.mix(occurring), deaths.mix(counts), deaths
+
     def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
         """Return counts of events, regardless of cost, for frailties as known now.
 

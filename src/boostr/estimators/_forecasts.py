@@ -241,13 +241,7 @@ class ForecastMethods(FittedEstimator):
     ) -> tuple[Counts | MixedCounts, Counts | MixedCounts]:
         """Return counts of events, and of units of cost, from now to a stop."""
         if not callable(present.sensors):
-            expected = outlook.expect(stop)
-            occurring = outlook.occur(expected, frailties)
-            counts = outlook.count(expected, frailties, stop)
-            deaths = outlook.expect_deaths(frailties, stop, expected)
-            if deaths is None:
-                return occurring, counts
-            return deaths.mix(occurring), deaths.mix(counts)
+            return outlook.look_ahead(frailties, stop)[:2]
         rng = make_generator(random_state)
         n_paths = check_whole(n_paths, "n_paths")
         occurring = count_paths(
