@@ -23,7 +23,7 @@ from boostr.data import RecurrentEvents, ScannedEvents
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.flat import owners_of
 
-__all__ = ["fit_terminal", "terminal_settings"]
+__all__ = ["add_terminal", "fit_terminal", "terminal_settings"]
 
 _POWERS = (-1.0, -0.5, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of frailties in hazards
 _WORTH = 2.0  # log-likelihood that a tie must gain
@@ -61,12 +61,17 @@ def fit_terminal(
         None if checkpoint is None else f"{os.fspath(checkpoint)}.terminal",
         None if earlier is None else earlier.terminal,
     )
-    fitted = replace(fitted, terminal=hazard)
-    if is_scanned(y, sensors):
-        return fitted  # histories are not in memory: no tie with frailties is looked for
+    follows_events = sensors is None and fitted.sensor_layout is not None
+    if follows_events or is_scanned(y, sensors):  # the tie needs all data in memory
+        return replace(fitted, terminal=hazard)
     data = check_training_data(table, fitted.encoder, y, sensors, sample_weight)
-    tie = _fit_tie(fitted, hazard, data)
-    return replace(fitted, forecast_law=replace(fitted.forecast_law, tie=tie))
+    return add_terminal(fitted, hazard, data)
+
+
+def add_terminal(fitted: Fitted, hazard: Fitted, data: TrainingData) -> Fitted:
+    """Return the model with a terminal hazard, and with the tie of both in its law."""
+    law = replace(fitted.forecast_law, tie=_fit_tie(fitted, hazard, data))
+    return replace(fitted, terminal=hazard, forecast_law=law)
 
 
 def _find_deaths(
