@@ -157,3 +157,16 @@ def test_scans_learn_the_same_hazard(patients, tmp_path):
     assert_allclose(
         found.predict_survival(patients.X, TIMES), model.predict_survival(patients.X, TIMES)
     )
+
+
+def test_exposures_do_not_change_the_hazard(patients):
+    X, y = patients.X, patients.y
+    params = {"n_estimators": 5, "random_state": 0}
+    plain = BoostR(**params).fit(X, y)
+    exposed = BoostR(**params).fit(X, y.with_exposure(2.0))
+    survival = plain.predict_survival(X, TIMES)
+    assert_array_equal(exposed.predict_survival(X, TIMES), survival)
+    mean = exposed.predict_cumulative(X, TIMES, exposure=2.0)
+    assert_allclose(mean, plain.predict_cumulative(X, TIMES), rtol=1e-6)
+    assert exposed.forecast_law_.tie.power == plain.forecast_law_.tie.power
+    assert_allclose(exposed.forecast_law_.tie.level, plain.forecast_law_.tie.level)

@@ -14,6 +14,7 @@ from boostr._frailty.law import cut_windows
 from boostr._frailty.weighted_exposure import cut_at_events, measure_exposure
 from boostr._training.fit import fit_model
 from boostr._training.fitted import Fitted
+from boostr._training.fold_curves import FoldCurves
 from boostr._training.frailty import TrainingCurves, find_cell, sum_pieces
 from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.settings import Settings
@@ -105,9 +106,9 @@ def _fit_tie(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TerminalTie:
     theta = hazard.out_of_fold_coefficients
     if theta is not None:
         theta = theta[seen.data.is_used]
-    deaths = TrainingCurves.among(hazard.trees, seen.data, theta)
+    curves = FoldCurves(hazard.trees, seen.data.features, seen.data.sensors, theta)
     owner = owners_of(known.offsets)
-    rises = np.maximum(deaths.curves.expect(owner, known.start, known.stop), 0.0)
+    rises = np.maximum(curves.expect(owner, known.start, known.stop), 0.0)
     is_last = np.diff(owner, append=-1) != 0
     assert events.is_terminal is not None  # noqa: S101 - there are some
     died = weights * events.is_terminal
