@@ -39,6 +39,21 @@ def mean_cumulative_function(windows, events, costs, weights):
     return tuple(np.array(rows).reshape(-1, 4).T)
 
 
+def mean_with_terminal_events(windows, events, died, weights):
+    """Give times and the estimate of Ghosh and Lin; ``died`` is at the last stop or not."""
+    ends = [own[-1][1] for own in windows]
+    estimate, survival, rows = 0.0, 1.0, []
+    for time in sorted({time for own in events for time in own} | set(ends)):
+        at_risk = np.dot(weights, [is_at_risk(own, time) for own in windows])
+        counts = [sum(t == time for t in own) for own in events]
+        if any(counts):
+            estimate += survival * np.dot(weights, counts) / at_risk
+            rows.append((time, estimate))
+        dies = [bool(d and end == time) for d, end in zip(died, ends, strict=True)]
+        survival *= 1.0 - np.dot(weights, dies) / at_risk
+    return tuple(np.array(rows).reshape(-1, 2).T)
+
+
 # --- Statistics of one individual, by quadrature
 # --------------------------------------------
 

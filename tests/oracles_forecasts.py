@@ -83,3 +83,25 @@ def stepwise_log_likelihood(times, expected, cell, variance, fading, least_prior
         n = sum(place * cell < time <= (place + 1) * cell for time in times)
         total += log_probability(n, amount * mean, 1.0 / shape) - n * math.log(amount)
     return total
+
+
+def mixture_interval(mean, dispersion, shares, weights, level):
+    """Return the interval of a mixture of counts, grown from its most probable value."""
+    shape = 1.0 / dispersion
+    values = np.arange(int(40 + 20 * mean * (1 + dispersion)))
+    chances = sum(
+        weight * stats.nbinom.pmf(values, shape, shape / (shape + max(share * mean, 1e-12)))
+        for share, weight in zip(shares, weights, strict=True)
+    )
+    low = high = int(np.argmax(chances))
+    covered = chances[low]
+    while True:
+        below = chances[low - 1] if low else 0.0
+        above = chances[high + 1] if high + 1 < len(values) else 0.0
+        if min(covered + 0.5 * max(below, above), 1.0) > level:
+            return low, high
+        covered += max(below, above)
+        if below >= above:
+            low -= 1
+        else:
+            high += 1

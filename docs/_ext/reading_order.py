@@ -6,7 +6,7 @@ ORDER = (
     # A first model, and what it learned
     *("fleet", "bladder", "purchases", "importance", "two_features", "one_tree"),
     # Forecasts and reasons
-    *("forecast", "next_event", "site_totals", "costs", "reasons", "what_if"),
+    *("forecast", "next_event", "site_totals", "costs", "deaths", "reasons", "what_if"),
     # Sensors and exposure
     *("sensor_effect", "exposure"),
     # How good is it?

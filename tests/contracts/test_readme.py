@@ -26,6 +26,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
         "docs/large.md",
         "docs/reasons.md",
         "docs/sensors.md",
+        "docs/terminal.md",
         "docs/time.md",
     ],
 )

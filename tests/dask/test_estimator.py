@@ -411,3 +411,18 @@ def test_limits_hold_on_a_cluster(client, fleet):
     found = fit(client, *tables, local_below=0, **options, **limits)
     here = BoostR(**(SETTINGS | limits)).fit(fleet.X, fleet.y, sample_weight=fleet.weights)
     assert_same_model(found.model_, here, fleet)
+
+
+def test_the_terminal_hazard_is_that_of_one_machine(client, fleet):
+    events = fleet.events.copy()
+    died = events["unit"].str[-1].isin(list("0369"))
+    events["died"] = ((events["failed"] == 0) & died).astype(int)
+    y = boostr.RecurrentEvents.from_long(events, "unit", "day", "failed", terminal="died")
+    local = BoostR(**SETTINGS).fit(fleet.X, y, sample_weight=fleet.weights)
+    tables = spread(fleet.static, 2), spread(events, 3)
+    found = fit(client, *tables, weight="weight", terminal="died")
+    expected = local.predict_survival(fleet.X, TIMES)
+    np.testing.assert_allclose(found.model_.predict_survival(fleet.X, TIMES), expected)
+    table = found.forecast(*tables, horizon=5.0).compute()
+    assert np.array_equal(table["expected"] == 0.0, y.is_terminal)
+    assert np.all((table["terminal"] > 0.0) == ~y.is_terminal)

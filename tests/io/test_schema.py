@@ -44,6 +44,7 @@ def test_nothing_else_is_documented():
         "Sensor",
         "SensorLayout",
         "Shock",
+        "TerminalTie",
     ],
 )
 def test_every_field_of_a_class_has_a_rule(name):

@@ -245,7 +245,8 @@ def test_free_events_have_a_band_of_no_width():
 
 def test_a_clone_keeps_the_parameters():
     copy = clone(MeanCumulativeFunction(confidence=0.8, band="plain"))
-    assert copy.get_params() == {"confidence": 0.8, "band": "plain"}
+    params = {"confidence": 0.8, "band": "plain", "terminal": "account"}
+    assert copy.get_params() == params
 
 
 def test_prediction_before_fitting_is_refused():

@@ -23,7 +23,7 @@ from boostr.exceptions import InvalidParameterError, MissingDependencyError
 from boostr.report import fleet_report
 from boostr.report._content import collect
 from boostr.report._figures import draw_figures
-from boostr.simulate import dataset_a
+from boostr.simulate import dataset_a, patients
 
 pytest.importorskip("jinja2")
 plotly = pytest.importorskip("plotly")
@@ -201,3 +201,16 @@ def test_a_missing_package_is_named(monkeypatch, tmp_path):
     with pytest.raises(MissingDependencyError, match=r"boostr\[report\]"):
         fleet_report(fitted_plain(), X, y, path=tmp_path / "x.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_chance_of_the_terminal_event_is_on_the_page(page, tmp_path):
+    clinic = patients(n=60, random_state=1)
+    model = BoostR(n_estimators=5, random_state=0).fit(clinic.X, clinic.y)
+    path = model.report(clinic.X, clinic.y, path=tmp_path / "page.html", horizon=20.0)
+    data = read_data(path.read_text(encoding="utf-8"))
+    assert data["meta"]["hasTerminal"]
+    assert not read_data(page)["meta"]["hasTerminal"]
+    table = model.forecast(clinic.X, clinic.y, horizon=20.0)
+    chances = dict(zip(table["id"].astype(str), table["terminal"], strict=True))
+    expected = [chances[one] for one in data["ids"]]
+    np.testing.assert_allclose(unpack(data["risk"]["terminal"]), expected, rtol=1e-5)

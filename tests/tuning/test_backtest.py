@@ -9,11 +9,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
 
-from boostr import BoostR, Panel, RecurrentEvents, Trajectories, backtest
+from boostr import BoostR, Panel, RecurrentEvents, Trajectories, backtest, simulate
 from boostr.baselines import HomogeneousPoisson
 from boostr.exceptions import InvalidParameterError
 from boostr.metrics import capture_curve, event_concordance
 from boostr.tuning import Backtest, as_of_split
+from boostr.tuning._backtest_result import list_dates
 
 SEEN = []
 DAY = np.timedelta64(1, "D")
@@ -387,3 +388,16 @@ def test_expected_numbers_grow_with_the_exposures(y):
     known = as_of_split(many, 10.0).train
     rate = known.n_events.sum() / (known.follow_up * known.exposure.values).sum()
     assert table["expected"][0] == pytest.approx(rate * (2 * 5.0 + 4.5 + 3 * 5.0))
+
+
+def test_the_dead_are_judged_over_the_whole_horizon():
+    clinic = simulate.patients(n=100, random_state=1, end=100.0)
+    model = BoostR(n_estimators=5, validation=None, random_state=0)
+    found = backtest(model, clinic.X, clinic.y, as_of=[40.0], horizon=40.0)
+    alive = clinic.y.end > 40.0
+    after = (clinic.y.times > 40.0) & (clinic.y.times <= 80.0)
+    table = found.table
+    assert table["n_individuals"][0] == alive.sum()
+    assert table["observed"][0] == after.sum()
+    dated = list_dates([40.0], clinic.y, 40.0)[0]
+    assert np.all(dated.find_observed(clinic.y, 40.0)[1] == 40.0)

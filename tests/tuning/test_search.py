@@ -13,6 +13,7 @@ from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
 from boostr.metrics import scorer
 from boostr.tuning import AsOfSplit, as_of_split
 from boostr.tuning import _search as search_module
+from boostr.tuning._plan import SharedData, fit_on_part
 
 SMALL = BoostR(n_estimators=8, validation=None, learning_rate=0.3, n_origins=0)
 SPACE = {
@@ -411,3 +412,16 @@ def test_scorers_may_forecast(fleet):
     found = search.fit(fleet.X, fleet.y)
     assert np.isfinite([run["mean_score"] for run in found.results_]).all()
     assert np.isfinite(found.score(fleet.X, fleet.y))
+
+
+def test_scorers_see_models_that_know_terminal_events():
+    clinic = simulate.patients(n=120, random_state=1)
+    params = {"n_estimators": 5, "validation": None, "random_state": 0}
+    shared = SharedData.check(BoostR(**params), clinic.X, clinic.y, None, None)
+    found = fit_on_part(BoostR(**params), shared, None, 1)
+    model = BoostR(**params).fit(clinic.X, clinic.y)
+    times = [20.0, 80.0]
+    assert_array_equal(
+        found.predict_survival(clinic.X, times), model.predict_survival(clinic.X, times)
+    )
+    assert found.forecast_law_.tie == model.forecast_law_.tie

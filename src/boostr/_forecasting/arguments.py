@@ -206,4 +206,5 @@ def _begin(y: RecurrentEvents, ids: AnyArray) -> RecurrentEvents:
         origin=y.origin,
         origins=origins,
         has_costs=y.has_costs,
+        is_terminal=None if y.is_terminal is None else np.zeros(n, dtype=bool),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from boostr._checks.numbers import check_ids_match, first_few
 from boostr._checks.parameters import check_spread
 from boostr._engine.curves import REACH
-from boostr._frailty.counts import Counts, find_times, needed_exposure
+from boostr._frailty.counts import Counts, MixedCounts, find_times, needed_exposure
 from boostr._frailty.forecast_law import Costs, ForecastLaw
 from boostr._frailty.law import Frailties, Histories
 from boostr._training.event_sensors import HistorySensors, call_sensors
@@ -18,7 +18,8 @@ from boostr._training.fitted import Fitted
 from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.frailty import relative_variance, sum_histories
 from boostr._training.sensors import SensorLayout, split_panel, spread_shared
-from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr._training.surviving import sum_survived
+from boostr._typing import AnyArray, BoolArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
 from boostr.data.clip import clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
@@ -27,7 +28,11 @@ from boostr.data.features import check_rows
 from boostr.data.times import find_origins, name_origin
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-__all__ = ["Outlook", "Present", "make_outlook"]
+__all__ = ["Deaths", "Outlook", "Present", "make_outlook"]
+
+_N_CELLS = 32  # of the time ahead, in which individuals may die
+_N_STEPS = 128  # of the time in which next events are looked for
+_FIRST_STEP = 1e-6  # of that time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +50,14 @@ class Present:
 
     def __len__(self) -> int:
         return len(self.now)
+
+    @property
+    def is_dead(self) -> BoolArray:
+        """Whether individuals have had their terminal event."""
+        dead = np.zeros(len(self), dtype=np.bool_)
+        if self.events.is_terminal is not None:
+            dead[self.rows] = self.events.is_terminal
+        return dead
 
     @property
     def ids(self) -> AnyArray:
@@ -135,6 +148,31 @@ def _plan(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Deaths:
+    """When individuals may die, and the share of events expected by then.
+
+    The last part is that of those who live to the end.
+    """
+
+    shares: FloatArray  # (n, n_parts)
+    weights: FloatArray  # (n, n_parts)
+
+    @property
+    def chance(self) -> FloatArray:
+        """Chance of a terminal event in the time ahead; 0 of those who had it."""
+        return np.asarray(self.weights[:, :-1].sum(axis=1))
+
+    @property
+    def mean_share(self) -> FloatArray:
+        """Share of the events of a full life that are expected."""
+        return np.asarray(np.sum(self.weights * self.shares, axis=1))
+
+    def mix(self, counts: Counts) -> MixedCounts:
+        """Return counts that end with death."""
+        return MixedCounts(counts, self.shares, self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Outlook:
     """Curves of individuals, their presents and histories."""
 
@@ -144,6 +182,7 @@ class Outlook:
     costs: Costs
     reach: FloatArray  # (n,) up to when next events are looked for
     own_history: bool
+    hazard: FoldCurves | None = None  # of terminal events
 
     @property
     def now(self) -> FloatArray:
@@ -216,6 +255,66 @@ class Outlook:
         )
         return variance / self.costs.unit**2
 
+    def expect_deaths(
+        self, frailties: Frailties, stop: FloatArray, expected: FloatArray
+    ) -> Deaths | None:
+        """Return when individuals may die; None if nobody is dead or may die.
+
+        ``expected`` are the events up to the stop, for an average frailty.
+        """
+        dead = self.present.is_dead
+        if self.hazard is None:
+            alive = (~dead).astype(np.float64)[:, None]
+            return Deaths(alive, np.ones_like(alive)) if dead.any() else None
+        steps = np.linspace(0.0, 1.0, _N_CELLS + 1)
+        events, hazard = self._look_along(frailties, stop, steps)
+        middle = np.hstack([0.5 * (events[:, 1:] + events[:, :-1]), events[:, -1:]])
+        last = expected[:, None]
+        shares = np.divide(middle, last, out=np.zeros_like(middle), where=last > 0.0)
+        survival = np.exp(-hazard)
+        weights = np.hstack([-np.diff(survival, axis=1), survival[:, -1:]])
+        shares[dead], weights[dead], weights[dead, -1] = 0.0, 0.0, 1.0
+        return Deaths(shares, weights)
+
+    def _look_along(
+        self, frailties: Frailties, stop: FloatArray, steps: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return events, for an average frailty, and hazards from now on, (n, k).
+
+        Hazards are tied to frailties; ``steps`` are shares of the time up to the stop.
+        """
+        assert self.hazard is not None  # noqa: S101 - asked by the caller
+        times = self.now[:, None] + (stop - self.now)[:, None] * steps
+        rows = np.repeat(self.rows, len(steps))
+        factor = self.law.tie.factor(frailties.mean / self.law.level)
+        curves = [
+            each.read(rows, times.ravel()).reshape(times.shape)
+            for each in (self.curves, self.hazard)
+        ]
+        events, hazard = (
+            np.maximum.accumulate(each - each[:, :1], axis=1) for each in curves
+        )
+        return events, factor[:, None] * hazard
+
+    def draw_ends(
+        self,
+        frailty: FloatArray,
+        rows: PositionArray,
+        stop: FloatArray,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Return when drawn lives end, infinity if not by the stop, minus if they have."""
+        ends = np.full(len(rows), np.inf)
+        if self.hazard is not None:
+            factor = self.law.tie.factor(frailty / self.law.level)
+            with np.errstate(over="ignore", divide="ignore"):
+                waits = rng.exponential(size=len(rows)) / factor
+            start = self.now[rows]
+            targets = self.hazard.read(rows, start) + waits
+            ends = find_times(self.hazard.read, rows, targets, start, stop[rows])
+        ends[self.present.is_dead[rows]] = -np.inf
+        return ends
+
     def drift(self, frailties: Frailties, stop: FloatArray) -> Frailties:
         """Return what the frailties known now imply for the time from now to a stop."""
         return self.law.frailty.ahead(frailties, stop - self.now)
@@ -236,6 +335,18 @@ class Outlook:
         ratio = self.costs.mean / self.costs.unit
         return Counts(occurring.mean * ratio, occurring.dispersion + drifted)
 
+    def look_ahead(
+        self, frailties: Frailties, stop: FloatArray
+    ) -> tuple[Counts | MixedCounts, Counts | MixedCounts, Deaths | None]:
+        """Return counts of events and of units of cost up to a stop, and deaths."""
+        expected = self.expect(stop)
+        occurring = self.occur(expected, frailties)
+        counts = self.count(expected, frailties, stop)
+        deaths = self.expect_deaths(frailties, stop, expected)
+        if deaths is None:
+            return occurring, counts, None
+        return deaths.mix(occurring), deaths.mix(counts), deaths
+
     def occur(self, expected: FloatArray, frailties: Frailties) -> Counts:
         """Return counts of events, regardless of cost, for frailties as known now.
 
@@ -249,13 +360,32 @@ class Outlook:
 
         Infinite if it may never happen.
         """
+        if self.hazard is not None:
+            return self._wait_alive(share, frailties)
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)
         base = self.curves.read(self.rows, self.now)
         targets = base + needed * self.costs.mean
         last = np.maximum(self.now, self.reach)
         stop = self._bracket(targets, last)
         times = find_times(self.curves.read, self.rows, targets, self.now, stop)
-        return times - self.now
+        return np.where(self.present.is_dead, np.inf, times - self.now)
+
+    def _wait_alive(self, share: float, frailties: Frailties) -> FloatArray:
+        """Return the same where individuals may die before the event."""
+        last = np.maximum(self.now, self.reach)
+        steps = np.append(0.0, np.geomspace(_FIRST_STEP, 1.0, _N_STEPS))
+        events, hazard = self._look_along(frailties, last, steps)
+        chances = [self.occur(column, frailties).exceed(1) for column in events.T]
+        happened = sum_survived(np.stack(chances, axis=1), hazard)
+        place = np.sum(happened < share, axis=1)  # of the first step that is late enough
+        waits = np.full(len(place), np.inf)
+        found = np.flatnonzero((place <= _N_STEPS) & ~self.present.is_dead)
+        after = place[found]
+        begin, end = happened[found, after - 1], happened[found, after]
+        part = (share - begin) / (end - begin)
+        shares = steps[after - 1] + part * (steps[after] - steps[after - 1])
+        waits[found] = shares * (last - self.now)[found]
+        return waits
 
     def _bracket(self, targets: FloatArray, last: FloatArray) -> FloatArray:
         """Return times by which the targets are reached, the last time if they are not."""
@@ -292,4 +422,9 @@ def make_outlook(
     if not own_history or present.target is None:
         law = law.of_strangers()
     curves = FoldCurves(model.trees, features, used, theta, law.paced, present.exposure)
-    return Outlook(curves, present, law, model.costs, reach, own_history)
+    hazard = None
+    if model.terminal is not None:
+        layout = model.terminal.sensor_layout
+        used = None if layout is None or used is None else layout.apply(used)
+        hazard = FoldCurves(model.terminal.trees, features, used)
+    return Outlook(curves, present, law, model.costs, reach, own_history, hazard)

@@ -12,7 +12,7 @@ import scipy
 
 from boostr._checks.numbers import first_few
 from boostr._forecasting.outlook import Outlook, Present
-from boostr._frailty.counts import Counts
+from boostr._frailty.counts import Counts, MixedCounts
 from boostr._frailty.law import Histories, sum_by_owner
 from boostr._html import (
     Curve,
@@ -280,7 +280,11 @@ def make_group_table(
 
 
 def sum_counts(
-    outlook: Outlook, counts: Counts, stop: FloatArray, level: float, rows: PositionArray
+    outlook: Outlook,
+    counts: Counts | MixedCounts,
+    stop: FloatArray,
+    level: float,
+    rows: PositionArray,
 ) -> FleetForecast:
     """Return the total of some individuals; only their shared errors do not average out."""
     unit, mean = outlook.costs.unit, counts.mean[rows]
@@ -321,15 +325,18 @@ def _band_at(
     so_far = _cost_so_far(present, time)
     frailties = outlook.frailties(stop, histories=histories)
     ahead = outlook.expect(stop)
-    expected = so_far + ahead * frailties.mean
+    deaths = outlook.expect_deaths(frailties, stop, ahead)
+    alive = np.ones(len(stop)) if deaths is None else deaths.mean_share
+    expected = so_far + alive * ahead * frailties.mean
     if of == "mean":
         by_fold = outlook.expect_by_fold(stop)
         error = np.sqrt(np.log1p(relative_variance(outlook.curves, by_fold)))
         error *= scipy.special.ndtri(0.5 + 0.5 * level)
-        moves = ahead * frailties.mean
+        moves = alive * ahead * frailties.mean
         return expected, so_far + moves * np.exp(-error), so_far + moves * np.exp(error)
     counts = outlook.count(ahead, frailties, stop)
-    lower, upper = outlook.costs.interval(counts, level)
+    mixed = counts if deaths is None else deaths.mix(counts)
+    lower, upper = outlook.costs.interval(mixed, level)
     return expected, so_far + lower, so_far + upper
 
 

@@ -13,7 +13,7 @@ from boostr._frailty.law import Frailties
 from boostr._training.event_sensors import HistorySensors, call_sensors
 from boostr._training.fitted import Fitted
 from boostr._training.run import show_share
-from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.flat import offsets_of
 
@@ -35,15 +35,19 @@ def draw_histories(
     rows = np.repeat(outlook.rows, n_paths)
     frailties = outlook.drift(outlook.frailties(stop), stop)
     drawn = frailties.take(rows).draw(rng)
+    ends, is_terminal = _draw_ends(outlook, stop, rows, drawn, rng)
     if callable(present.sensors):
-        times, offsets, _ = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
+        times, offsets, _ = _draw_in_turn(model, outlook, present, ends, rows, drawn, rng)
     else:
-        times, offsets = _draw_at_once(outlook, stop, rows, drawn, rng)
-    owner_now, owner_stop = present.now[rows], stop[rows]
+        times, offsets = _draw_at_once(outlook, ends, rows, drawn, rng)
+    # The dead are observed without events, for no history has no time at all.
+    owner_now, owner_stop = present.now[rows], np.where(is_terminal, ends, stop[rows])
     costs = np.full(len(times), outlook.costs.mean)
     drawn_events = RecurrentEvents.from_flat(
         times, offsets, start=owner_now, end=owner_stop, costs=costs
     )
+    if outlook.hazard is not None:
+        drawn_events = drawn_events.with_terminal(is_terminal)
     known = present.target
     exposure = None if present.exposure is None else present.exposure[rows]
     if known is None:
@@ -59,6 +63,20 @@ def draw_histories(
         has_costs=known.has_costs,
         exposure=exposure,
     )
+
+
+def _draw_ends(
+    outlook: Outlook,
+    stop: FloatArray,
+    rows: PositionArray,
+    frailty: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Return until when each path may have events, and whether it ends by death there."""
+    deaths = outlook.draw_ends(frailty, rows, stop, rng)
+    start = outlook.now[rows]
+    ends = np.maximum(np.minimum(deaths, stop[rows]), start)
+    return ends, np.isfinite(deaths) & (ends > start)
 
 
 def count_paths(
@@ -77,7 +95,8 @@ def count_paths(
     """
     rows = np.repeat(outlook.rows, n_paths)
     drawn = frailties.take(rows).draw(rng)
-    _, offsets, exposure = _draw_in_turn(model, outlook, present, stop, rows, drawn, rng)
+    ends, _ = _draw_ends(outlook, stop, rows, drawn, rng)
+    _, offsets, exposure = _draw_in_turn(model, outlook, present, ends, rows, drawn, rng)
     exposure, drawn = exposure.reshape(-1, n_paths), drawn.reshape(-1, n_paths)
     if n_paths == 1:
         expected = (drawn * exposure)[:, 0]
@@ -116,16 +135,18 @@ def _draw_at_once(
     frailty: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, OffsetArray]:
-    """Simulate numbers of events, then times by inverting the curves."""
-    expected = outlook.expect(stop)
-    counts = rng.poisson(frailty * expected[rows] / outlook.costs.mean)
-    owner = np.repeat(rows, counts)
+    """Simulate numbers of events, then times by inverting the curves.
+
+    ``stop`` has one time per path.
+    """
+    expected = np.maximum(outlook.curves.expect(rows, outlook.now[rows], stop), 0.0)
+    counts = rng.poisson(frailty * expected / outlook.costs.mean)
+    owner, path = np.repeat(rows, counts), np.repeat(np.arange(len(rows)), counts)
     base = outlook.curves.read(owner, outlook.now[owner])
-    targets = base + rng.uniform(size=len(owner)) * expected[owner]
-    times = find_times(outlook.curves.read, owner, targets, outlook.now[owner], stop[owner])
+    targets = base + rng.uniform(size=len(owner)) * expected[path]
+    times = find_times(outlook.curves.read, owner, targets, outlook.now[owner], stop[path])
     # A curve that rounding has ended just before its last value.
-    times = np.where(np.isfinite(times), times, stop[owner])
-    path = np.repeat(np.arange(len(rows)), counts)
+    times = np.where(np.isfinite(times), times, stop[path])
     return times[np.lexsort((times, path))], offsets_of(counts)
 
 
@@ -140,13 +161,14 @@ def _draw_in_turn(
 ) -> tuple[FloatArray, OffsetArray, FloatArray]:
     """Simulate event after event, with sensors computed from the earlier ones.
 
-    Returns times and offsets of the events, and the exposure of every path.
+    ``stop`` has one time per path. Returns times and offsets of the events, and the
+    exposure of every path.
     """
     blocks = []
     with show_share(len(rows), "futures", is_shown=model.settings.verbose > 0) as report:
         for begin in range(0, len(rows), _BLOCK):
             block = rows[begin : begin + _BLOCK]
-            turns = _Turns(model, outlook, present, stop, block)
+            turns = _Turns(model, outlook, present, stop[begin : begin + _BLOCK], block)
             blocks.append(turns.run(frailty[begin : begin + _BLOCK], rng))
             report(len(block))
     times, counts, exposure = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -175,7 +197,7 @@ class _Turns:
         # Every path is an individual of its own.
         self._events = present.events[rows]._with(ids=np.arange(len(rows)), has_ids=True)
         self._last = present.now[rows].copy()
-        self._stop = stop[rows]
+        self._stop = stop
 
     def run(
         self, frailty: FloatArray, rng: np.random.Generator

@@ -9,10 +9,10 @@ import numpy as np
 import scipy
 from scipy.optimize.elementwise import find_root
 
-from boostr._kernels.counts import grow_intervals, score_counts
+from boostr._kernels.counts import grow_intervals, mix_counts, score_counts
 from boostr._typing import BoolArray, FloatArray, PositionArray
 
-__all__ = ["Counts", "conformal_level", "find_times", "needed_exposure"]
+__all__ = ["Counts", "MixedCounts", "conformal_level", "find_times", "needed_exposure"]
 
 _WIDE = 2000.0  # standard deviation from which a count is taken as continuous
 _MOST_DISPERSED = 1e6  # almost surely zero, whatever the mean
@@ -95,6 +95,60 @@ class Counts:
         """Return shape and scale of gamma variables with the same two moments."""
         scale = self._variance[rows] / self.mean[rows]
         return self.mean[rows] / scale, scale
+
+
+_MOST_MIXED = 500.0  # mean of a count up to which the parts of a mixture are looked at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedCounts:
+    """Counts that end early with some probability: mixtures of negative binomial ones.
+
+    With the chance ``weights[i, k]`` only ``shares[i, k]`` of the mean count is expected.
+    """
+
+    whole: Counts
+    shares: FloatArray  # (n, n_parts)
+    weights: FloatArray  # (n, n_parts) sum to 1
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the counts."""
+        return self.whole.mean * np.sum(self.weights * self.shares, axis=1)
+
+    @property
+    def dispersion(self) -> FloatArray:
+        """What variances have over those of Poisson counts, over squared means."""
+        first = np.sum(self.weights * self.shares, axis=1)
+        second = np.sum(self.weights * self.shares**2, axis=1)
+        ratio = np.divide(second, first**2, out=np.ones(len(first)), where=first > 0.0)
+        return np.asarray((1.0 + self.whole.dispersion) * ratio - 1.0)
+
+    def exceed(self, k: int) -> FloatArray:
+        """Return the probability of at least ``k`` events, ``k`` above zero."""
+        total = np.zeros(len(self.whole.mean))
+        for share, weight in zip(self.shares.T, self.weights.T, strict=True):
+            total += weight * Counts(share * self.whole.mean, self.whole.dispersion).exceed(
+                k
+            )
+        return total
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the shortest intervals with a probability as near as can be to a level."""
+        lower, upper = Counts(self.mean, self.dispersion).interval(level)
+        some = self.whole.mean <= _MOST_MIXED
+        low, high = np.empty(some.sum()), np.empty(some.sum())
+        mix_counts(
+            self.whole.mean[some],
+            self.whole._capped[some],
+            np.ascontiguousarray(self.shares[some]),
+            np.ascontiguousarray(self.weights[some]),
+            level,
+            low,
+            high,
+        )
+        lower[some], upper[some] = low, high
+        return lower, upper
 
 
 def conformal_level(scores: FloatArray, level: float) -> float | None:

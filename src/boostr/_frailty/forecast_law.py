@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boostr._frailty.counts import Counts
+from boostr._frailty.counts import Counts, MixedCounts
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import PacedClock
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 
-__all__ = ["Costs", "ForecastLaw", "Shock"]
+__all__ = ["Costs", "ForecastLaw", "Shock", "TerminalTie"]
 
 _USUAL_ERROR = 0.12  # of totals over the length of a lead, on fleets of many kinds
 _USUAL_FREEDOM = 2.0  # dates that this counts as
@@ -49,6 +49,18 @@ class Shock:
         return np.asarray(np.minimum(grown, _MOST_VARIABLE_TOTAL))
 
 
+@dataclass(frozen=True, slots=True)
+class TerminalTie:
+    """How frailties change terminal hazards: by ``level * frailty ** power``."""
+
+    power: float = 0.0  # 0: not at all
+    level: float = 1.0
+
+    def factor(self, frailty: FloatArray) -> FloatArray:
+        """Return the factors of hazards for frailties."""
+        return np.asarray(self.level * frailty**self.power)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ForecastLaw:
     """Frailty, pace, level and shock with which predictions become forecasts."""
@@ -57,10 +69,11 @@ class ForecastLaw:
     paced: PacedClock | None = None  # None: the clock of the predictions
     level: float = 1.0  # of the recent past, for all individuals
     shock: Shock | None = None  # None: what folds and clocks disagree about
+    tie: TerminalTie = TerminalTie()
 
     def of_strangers(self) -> ForecastLaw:
         """Return the law for individuals without a history: plain predictions."""
-        return replace(self, paced=None, level=1.0)
+        return replace(self, paced=None, level=1.0, tie=TerminalTie())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +99,9 @@ class Costs:
         """Cost that counts as one event in variances."""
         return self.square / self.mean
 
-    def interval(self, counts: Counts, level: float) -> tuple[FloatArray, FloatArray]:
+    def interval(
+        self, counts: Counts | MixedCounts, level: float
+    ) -> tuple[FloatArray, FloatArray]:
         """Return intervals of totals from counts of cost units.
 
         Totals need not be whole units, so each number covers all totals rounded to it.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from boostr._kernels._jit import inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
@@ -65,6 +67,7 @@ def follow_frailties(
 
 
 _LEAST_PROBABILITY = 1e-20  # below it a count cannot be: sums do not notice it
+_LEFT_OUT = 1e-3  # of the chance outside of an interval that no value is looked at for
 _LEAST_DISPERSION = 1e-9  # below it a count is Poisson: log gamma would lose its digits
 
 
@@ -202,3 +205,75 @@ def _step_down(at: float, count: float, mean: float, dispersion: float) -> float
     before = count - 1.0
     ratio = (before * dispersion + 1.0) / count * mean / (1.0 + mean * dispersion)
     return at / ratio if ratio > 0.0 else 0.0
+
+
+@kernel
+def mix_counts(
+    mean: FloatArray,
+    dispersion: FloatArray,
+    shares: FloatArray,
+    weights: FloatArray,
+    level: float,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> None:
+    """Grow the intervals of mixtures of negative binomial counts.
+
+    Parameters
+    ----------
+    mean, dispersion : (n,) float64
+        As in `grow_intervals`; means must be small enough for a chance of zero.
+    shares, weights : (n, n_parts) float64
+        Each part of a mixture has a share of the mean, and a weight; weights sum to 1.
+    level : float
+        As in `grow_intervals`.
+    lower, upper : (n,) float64
+        Overwritten with the smallest and the largest value of each interval.
+    """
+    if level >= 1.0:
+        lower[:] = 0.0
+        upper[:] = math.inf
+        return
+    n_parts = shares.shape[1]
+    parts = np.empty(n_parts)
+    for row in range(mean.shape[0]):
+        chances = [0.0]
+        chances.pop()
+        total, count = 0.0, 0.0
+        for part in range(n_parts):
+            parts[part] = _probability(0.0, shares[row, part] * mean[row], dispersion[row])
+        # Beyond the level, so that every value that may enter is there.
+        while True:
+            chance = 0.0
+            for part in range(n_parts):
+                chance += weights[row, part] * parts[part]
+                own = shares[row, part] * mean[row]
+                parts[part] = _step_up(parts[part], count, own, dispersion[row])
+            chances.append(chance)
+            total += chance
+            count += 1.0
+            is_past = count > mean[row] and chance < _LEAST_PROBABILITY
+            if is_past or 1.0 - total < _LEFT_OUT * (1.0 - level):
+                break
+        lower[row], upper[row] = _grow(chances, level)
+
+
+@inner_kernel
+def _grow(chances: list[float], level: float) -> tuple[float, float]:
+    """Return the interval that grows from the most probable value."""
+    low = 0
+    for place in range(len(chances)):
+        if chances[place] > chances[low]:
+            low = place
+    high, covered = low, chances[low]
+    while True:
+        below = chances[low - 1] if low > 0 else 0.0
+        above = chances[high + 1] if high + 1 < len(chances) else 0.0
+        more = max(below, above)
+        if _enter(covered, more) > level or more < _LEAST_PROBABILITY:
+            return float(low), float(high)
+        covered += more
+        if below >= above:
+            low -= 1
+        else:
+            high += 1

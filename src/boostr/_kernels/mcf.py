@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 
-__all__ = ["integrate_squared_gaps"]
+__all__ = ["integrate_squared_gaps", "sweep_terminal_residuals"]
 
 LEAVES = 0
 ENTERS = 1
 HAS_EVENT = 2
+DIES = 3
 
 
 @kernel
@@ -97,6 +98,94 @@ def sweep_squared_residuals(
         sum_wer -= d * sum_wee
         fall += d
         out[j] = max(frozen + sum_wrr, 0.0)
+
+
+@kernel
+def sweep_terminal_residuals(
+    time_index: OffsetArray,
+    kind: AnyArray,
+    owner: OffsetArray,
+    jump: FloatArray,
+    exposure: FloatArray,
+    drop: FloatArray,
+    hazard: FloatArray,
+    mean: FloatArray,
+    weight: FloatArray,
+    state: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Sum the squared residuals of a mean that accounts for terminal events.
+
+    Individual ``i`` has two running residuals while at risk. Its deaths ``a`` rise by its
+    own jump and fall by ``hazard[j]``; its events ``p`` rise by its jumps, and by
+    ``mean[j]`` times the changes of ``a``, and fall by its exposure times ``drop[j]``. The
+    residual of the mean is ``p - mean[j] * a``.
+
+    Parameters
+    ----------
+    time_index, kind, owner, jump, exposure, drop, weight
+        As in `sweep_squared_residuals`; kind 3 is a terminal event.
+    hazard : (n_times,) float64
+        Fall of the deaths of those at risk.
+    mean : (n_times,) float64
+        The estimate at, and after, each time.
+    state : (n_individuals, 3) float64
+        Zeros; overwritten with ``p`` and ``a``, lifted by the falls so far, and exposures.
+    out : (n_times,) float64
+        Overwritten with the weighted sums of squares.
+
+    Notes
+    -----
+    Those at risk fall together. So only the common falls are kept up to date, and sums of
+    products of ``p``, ``a``, the exposure ``e`` and 1, of those at risk and of the others.
+    """
+    falls = np.zeros(3)  # of p per unit of exposure, of p, and of a
+    at_risk, others = np.zeros((4, 4)), np.zeros((4, 4))
+    row = np.ones(4)
+    change = 0
+    for j in range(drop.shape[0]):
+        while change < time_index.shape[0] and time_index[change] == j:
+            i = owner[change]
+            if kind[change] == ENTERS:
+                state[i, 2] = exposure[change]
+                row[:3] = state[i]
+                _add_product(others, row, -weight[i])
+            else:
+                row[2] = state[i, 2]
+                row[0] = state[i, 0] - row[2] * falls[0] - falls[1]
+                row[1] = state[i, 1] - falls[2]
+                _add_product(at_risk, row, -weight[i])
+            if kind[change] == LEAVES:
+                _add_product(others, row, weight[i])
+                state[i, :2] = row[:2]
+            else:
+                row[0] += jump[change] * (mean[j] if kind[change] == DIES else 1.0)
+                row[1] += jump[change] if kind[change] == DIES else 0.0
+                _add_product(at_risk, row, weight[i])
+                state[i, 0] = row[0] + row[2] * falls[0] + falls[1]
+                state[i, 1] = row[1] + falls[2]
+            change += 1
+        per_exposure, per_head, of_deaths = drop[j], hazard[j] * mean[j], hazard[j]
+        for k in range(4):
+            at_risk[0, k] -= per_exposure * at_risk[2, k] + per_head * at_risk[3, k]
+            at_risk[1, k] -= of_deaths * at_risk[3, k]
+        for k in range(4):
+            at_risk[k, 0] -= per_exposure * at_risk[k, 2] + per_head * at_risk[k, 3]
+            at_risk[k, 1] -= of_deaths * at_risk[k, 3]
+        falls[0] += per_exposure
+        falls[1] += per_head
+        falls[2] += of_deaths
+        sums = at_risk + others
+        square = sums[0, 0] - 2.0 * mean[j] * sums[0, 1] + mean[j] ** 2 * sums[1, 1]
+        out[j] = max(square, 0.0)
+
+
+@inner_kernel
+def _add_product(sums: FloatArray, row: FloatArray, weight: float) -> None:
+    """Add the products of all pairs of a row's entries."""
+    for first in range(4):
+        for second in range(4):
+            sums[first, second] += weight * row[first] * row[second]
 
 
 @kernel

@@ -16,6 +16,7 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.run import use_threads
 from boostr._training.sensors import SensorLayout, count_strange, warn_of_strange
 from boostr._training.settings import Settings
+from boostr._training.surviving import SurvivingCurves
 from boostr._typing import FloatArray
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
@@ -104,6 +105,7 @@ class Fitted:
     cost_moments: FloatArray  # mean and mean square of the cost of an event
     forecast_scores: FloatArray  # of forecasts of training individuals, sorted
     reading: dict[str, Any] | None = None  # how the command line has read the tables
+    terminal: Fitted | None = None  # the terminal hazard, where there are terminal events
 
     @property
     def settings(self) -> Settings:
@@ -154,6 +156,41 @@ class Fitted:
     def costs(self) -> Costs:
         """Mean and mean square of the cost of an event."""
         return Costs(*self.cost_moments.tolist())
+
+    def survive(
+        self, curves: UnitCurves, features: FloatArray, sensors: Trajectories | None
+    ) -> SurvivingCurves | None:
+        """Return curves that account for terminal events; None without these."""
+        if self.terminal is None:
+            return None
+        hazard = self.terminal.cumulate_hazard(features, sensors)
+        clock = self.terminal.clock
+        return SurvivingCurves(curves, self.clock, hazard, clock, self.horizon)
+
+    def need_terminal(self) -> Fitted:
+        """Return the terminal hazard; refuse a model without one."""
+        if self.terminal is None:
+            raise InvalidParameterError(
+                "The chance of terminal events needs a model that was fitted with some, "
+                "but this one was fitted without.\n\n"
+                "Hint: fit(X, y.with_terminal(died)), or RecurrentEvents.from_long(…, "
+                "terminal=…)."
+            )
+        return self.terminal
+
+    def cumulate_hazard(
+        self, features: FloatArray, sensors: Trajectories | None
+    ) -> UnitCurves:
+        """Return the curves of a terminal hazard; it may use fewer sensors than given."""
+        layout, trees = self.sensor_layout, self.trees
+        used = None if layout is None or sensors is None else layout.apply(sensors)
+        return trees.curves(trees.coefficients(features), used)
+
+    def with_settings(self, settings: Settings) -> Fitted:
+        """Return the same with other parameters."""
+        trees = replace(self.trees, settings=settings)
+        terminal = None if self.terminal is None else self.terminal.with_settings(settings)
+        return replace(self, trees=trees, terminal=terminal)
 
     def with_ensemble(self, ensemble: Ensemble) -> Fitted:
         """Return the same with other trees."""

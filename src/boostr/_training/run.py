@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
@@ -78,6 +78,13 @@ class Hooks:
                 "Hint: callbacks=[function], where function(progress) may return True to "
                 "end a run of trees."
             )
+
+    def within(self, part: str) -> Hooks:
+        """Return the hooks of a part of the model, with a checkpoint file of its own."""
+        path = self.checkpoint
+        if path is None:
+            return self
+        return replace(self, checkpoint=f"{os.fspath(path)}.{part}")
 
     def stops(self, progress: FitProgress) -> bool:
         """Call all callbacks; return whether one of them ends the run."""

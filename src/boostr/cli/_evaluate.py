@@ -18,6 +18,7 @@ from boostr.cli._output import echo, print_json, print_table
 from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data import Panel
 from boostr.data.events.fingerprint import tell_trained_on
+from boostr.data.events.terminal import extend_dead
 from boostr.estimators import BoostR
 from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
@@ -125,6 +126,8 @@ def judge_forecasts(
     is_whole = (n_windows == 1) & (split.test.start <= split.dates[split.test_rows])
     is_whole &= np.isin(split.test_rows, split.train_rows)
     rows, after = split.test_rows[is_whole], split.test[is_whole]
+    if horizon is not None:  # the dead have no events up to it
+        after = extend_dead(after, split.dates[rows] + horizon)
     if not rows.size:
         raise InvalidParameterError(
             f"Some individuals must be observed before and after {date}, but none is.\n\n"

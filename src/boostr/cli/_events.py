@@ -93,7 +93,7 @@ def read_event_table(
     return EventTable(y, columns, starts, reading, frozenset(outside.values()))
 
 
-_ROLES = ("id", "time", "event", "start", "stop", "cost")
+_ROLES = ("id", "time", "event", "start", "stop", "cost", "terminal")
 
 
 def _split_given(
@@ -162,6 +162,8 @@ def _add_outside(
         columns = replace(columns, event=EVENT)
         table = table.with_columns(polars.lit(True).alias(EVENT))
     is_end = table[columns.event].cast(polars.Float64) == 0.0
+    if columns.terminal is not None:
+        is_end |= table[columns.terminal].cast(polars.Float64) == 1.0
     individuals = individuals.filter(
         ~polars.col(columns.id).is_in(table[columns.id].filter(is_end))
     )
@@ -171,6 +173,9 @@ def _add_outside(
         polars.lit(0).cast(table[columns.event].dtype).alias(columns.event),
         *([ENTRY] if "start" in outside else []),
     )
+    if columns.terminal is not None:
+        kind = table[columns.terminal].dtype
+        ends = ends.with_columns(polars.lit(0).cast(kind).alias(columns.terminal))
     return polars.concat([table, ends], how="diagonal_relaxed"), columns
 
 
@@ -252,6 +257,8 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     found = [keys.alias(columns.id), *(_parse_stamps(table[name], file) for name in times)]
     if columns.event is not None:
         found.append(_read_events(table[names["event"]], columns.event, file))
+    if columns.terminal is not None:
+        found.append(parse_flags(table[columns.terminal], file))
     return table.with_columns(found)
 
 

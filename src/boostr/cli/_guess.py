@@ -102,6 +102,7 @@ _ROLES = {
         "follow-up. Where all rows are events, --end DATE says until when they were seen.",
     ),
     "cost": _Role("", could_be_times),
+    "terminal": _Role("", _could_be_events),
 }
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 
@@ -120,6 +121,7 @@ class EventColumns:
     start: str | None = None
     stop: str | None = None
     cost: str | None = None
+    terminal: str | None = None
 
     def describe(self, file: TableFile) -> str:
         """Return words for the roles of the columns, and for unused columns."""

@@ -94,6 +94,10 @@ _GIVEN = {
     ),
     "stop": ("COL", "Column of the end of intervals."),
     "cost": ("COL", "Column of what each event counts."),
+    "terminal": (
+        "COL",
+        "Column of EVENTS with 1 in the row at which an individual died or was scrapped.",
+    ),
     "exposure": (
         "COL",
         "Column of --static or --sensors that events are proportional to, such as length "

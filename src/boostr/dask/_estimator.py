@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -33,6 +33,7 @@ from boostr._training.run import (
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins
 from boostr._training.statistics import Plan, plan_statistics
+from boostr._training.terminal import terminal_settings
 from boostr._training.terms import TermJudge
 from boostr._typing import FloatArray
 from boostr.dask._cluster import compile_once, find_client, watch_workers
@@ -162,6 +163,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         cost: str | None = None,
         weight: str | None = None,
         exposure: str | None = None,
+        terminal: str | None = None,
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
@@ -191,6 +193,9 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         exposure : str, default=None
             Column of `X` with what the number of events is proportional to, as in
             `boostr.RecurrentEvents.with_exposure`; it is no feature.
+        terminal : str, default=None
+            Column of `events` with 1 in the row at which an individual died or was
+            scrapped, as in `boostr.RecurrentEvents.from_long`.
         start, unit, origin
             As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
         sensor_options : mapping, default=None
@@ -229,6 +234,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             origin,
             dict(sensor_options or {}),
             exposure,
+            terminal,
         )
         model, settings = self._check(roles)
         forget(self, "model_", "roles_")
@@ -241,31 +247,40 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         ):
             progress.announce("kernels")
             compile_once(client, has_sensors=sensors is not None)
-            progress.announce("tables")
             sources = {"X": X, "events": events, "sensors": sensors}
-            data = bring_together(client, roles, sources)
-            progress.announce("survey")
-            found = self._survey(client, model, data)
-            found.summary.check(model.clock)
-            plan = plan_statistics(
-                settings, found.clock_sample, found.sample, found.summary
-            )
-            limits = read_limits(settings, found.encoder, plan.basis)
-            mapper = self._find_bins(found, model)
-            progress.announce("statistics")
-            training_set = self._build_training_set(client, data, found, plan, mapper)
-            del data  # the cluster need not keep rows any longer
-            problem = plan.state_problem(partial(_sum_over, training_set))
             options = RunOptions(n_threads, progress.report, hooks)
-            judge = TermJudge.of(settings, found.sample, mapper, n_threads, limits)
-            problem = replace(problem, limits=limits)
-            trained = learn_trees(
-                settings, plan, problem, training_set, options, judge=judge
-            )
-            grown = Grown(plan, mapper, training_set, trained)
-            model.fitted_ = _finish(settings, found, grown)
+            work = _Work(client, model, sources, progress, options)
+            model.fitted_, died = self._learn(work, settings, roles)
+            if died:
+                hooks = hooks.within("terminal")
+                work = replace(work, options=replace(options, hooks=hooks))
+                only_terminal = replace(roles, only_terminal=True)
+                hazard, _ = self._learn(work, terminal_settings(settings), only_terminal)
+                model.fitted_ = replace(model.fitted_, terminal=hazard)
         self.model_, self.roles_ = model, roles
         return self
+
+    def _learn(self, work: _Work, settings: Settings, roles: Roles) -> tuple[Fitted, bool]:
+        """Return what is learned of events, and whether there are terminal ones."""
+        client, model, options = work.client, work.model, work.options
+        work.progress.announce("tables")
+        data = bring_together(client, roles, work.sources)
+        work.progress.announce("survey")
+        found = self._survey(client, model, data)
+        found.summary.check(model.clock)
+        plan = plan_statistics(settings, found.clock_sample, found.sample, found.summary)
+        limits = read_limits(settings, found.encoder, plan.basis)
+        mapper = self._find_bins(found, model)
+        work.progress.announce("statistics")
+        training_set = self._build_training_set(client, data, found, plan, mapper)
+        del data  # the cluster need not keep rows any longer
+        problem = plan.state_problem(partial(_sum_over, training_set))
+        problem = replace(problem, limits=limits)
+        judge = TermJudge.of(settings, found.sample, mapper, options.n_threads, limits)
+        trained = learn_trees(settings, plan, problem, training_set, options, judge=judge)
+        grown = Grown(plan, mapper, training_set, trained)
+        died = found.sample.events.is_terminal
+        return _finish(settings, found, grown), died is not None and bool(died.any())
 
     def _check(self, roles: Roles) -> tuple[BoostR, Settings]:
         """Check all parameters; return an unfitted model, and its settings."""
@@ -326,6 +341,17 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         if len(training_set) >= self.local_below:
             return training_set
         return training_set.take(np.arange(len(training_set), dtype=np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """The cluster, the tables and the options of one fit."""
+
+    client: Client
+    model: BoostR
+    sources: Mapping[str, Any]
+    progress: Progress
+    options: RunOptions
 
 
 def _sum_over(training_set: TrainingSet, summand: Any) -> tuple[FloatArray, ...]:

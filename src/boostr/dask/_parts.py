@@ -14,6 +14,7 @@ from boostr.dask._rows import FILE, RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.columns import as_frame, factor
 from boostr.data.events.read import check_common
+from boostr.data.events.terminal import as_terminal_events
 from boostr.data.times import INDIVIDUAL
 from boostr.exceptions import BoostrError, InvalidFeaturesError
 
@@ -45,6 +46,8 @@ class Roles:
     origin: Any = None
     sensor_options: Mapping[str, Any] = field(default_factory=dict)
     exposure: str | None = None
+    terminal: str | None = None
+    only_terminal: bool = False  # whether terminal events are the only events
 
     def rules(self, table: str) -> RowRules:
         """Return the rules that every row of a table must meet."""
@@ -64,14 +67,14 @@ class Roles:
     @property
     def event_columns(self) -> list[str]:
         """Columns of events that are read, besides the id."""
-        names = [self.time, self.event, self.cost]
+        names = [self.time, self.event, self.cost, self.terminal]
         names += [self.start] if self._has_start else []
         return [name for name in dict.fromkeys(names) if name is not None]
 
     def read_events(self, frame: Any) -> RecurrentEvents:
         """Return the histories in a table."""
         check_common(self.start)
-        return RecurrentEvents.from_long(
+        y = RecurrentEvents.from_long(
             frame,
             self.id,
             self.time,
@@ -80,8 +83,10 @@ class Roles:
             start=self.start,
             unit=self.unit,
             origin=self.origin,
+            terminal=self.terminal,
             duplicates="keep",  # other columns, which would tell, are not here
         )
+        return as_terminal_events(y) if self.only_terminal else y
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:
         """Return the sensors of individuals, missing for those without rows."""
@@ -117,7 +122,8 @@ def load_part(
         return None
     ids, table, weights = read_static(roles, files.get("X", ()), static)
     histories = read_histories(roles, files.get("events", ()), events, ids)
-    histories = histories.with_exposure(read_exposure(roles, static))
+    if not roles.only_terminal:
+        histories = histories.with_exposure(read_exposure(roles, static))
     paths, categories = None, {}
     if sensors is not None:
         paths = read_paths(roles, files.get("sensors", ()), sensors, ids)

@@ -274,6 +274,7 @@ class LazyPredictor:
         shares = [float(share) for share in np.atleast_1d(quantiles)]
         names = list(_FORECAST)
         names[-1:-1] = [f"next_event_q{100 * share:g}" for share in shares]
+        names += [] if self._fitted().terminal_ is None else ["terminal"]
         tables = self._open(X, events=events, sensors=sensors)
         has_dates = "events" in tables and has_stamps(tables["events"], self.roles_.time)
         columns = {"now": np.empty(0, "datetime64[us]" if has_dates else np.float64)}
@@ -328,7 +329,10 @@ class _Question:
 def _slim(model: BoostR) -> BoostR:
     """Return the model without attributes that predictions do not need."""
     slim = copy.copy(model)
-    slim.fitted_ = replace(model.fitted_, out_of_fold_coefficients=None)
+    hazard = model.fitted_.terminal
+    if hazard is not None:
+        hazard = replace(hazard, out_of_fold_coefficients=None)
+    slim.fitted_ = replace(model.fitted_, out_of_fold_coefficients=None, terminal=hazard)
     slim.n_jobs = None  # the worker says how many threads there are
     return slim
 

@@ -33,6 +33,7 @@ def clip(
     who = y.event_owner
     happens = (y.times > start[who]) & (y.times <= stop[who])
     n_events = np.bincount(who[happens], minlength=n)
+    died = y.is_terminal
     part = y._with(
         times=y.times[happens],
         costs=y.costs[happens],
@@ -43,6 +44,7 @@ def clip(
         ids=y.ids[rows],
         origins=None if y.origins is None else y.origins[rows],
         exposure=None if y.exposure is None else y.exposure[rows],
+        is_terminal=None if died is None else (died & (y.end <= stop))[rows],
     )
     return part, rows
 

@@ -18,6 +18,10 @@ from boostr.exceptions import InvalidEventsError, InvalidParameterError, TargetT
 Frame = nw.DataFrame[Any]
 Column = nw.Series[Any]
 
+_EVENT_HINT = (
+    "write 1 for an event and 0 for the end of follow-up, for instance df[event] == 1."
+)
+
 
 def as_frame(df: Any) -> Frame:
     """Return the table as a narwhals DataFrame; refuse anything that is not a table."""
@@ -103,12 +107,11 @@ def _check_ids_known(column: Column, values: AnyArray) -> None:
         )
 
 
-def read_flags(column: Column, owner: OffsetArray, ids: AnyArray) -> BoolArray:
-    """Return which rows are events, from booleans or 0 and 1."""
+def read_flags(
+    column: Column, owner: OffsetArray, ids: AnyArray, hint: str = _EVENT_HINT
+) -> BoolArray:
+    """Return the rows that have a flag, from booleans or 0 and 1."""
     rule = f"Column {column.name!r} must be True or False, or 1 or 0, in every row"
-    hint = (
-        "write 1 for an event and 0 for the end of follow-up, for instance df[event] == 1."
-    )
     if column.dtype != nw.Boolean and not column.dtype.is_numeric():
         raise InvalidEventsError(f"{rule}, but it holds {column.dtype}.\n\nHint: {hint}")
     values = column.cast(nw.Float64).to_numpy()

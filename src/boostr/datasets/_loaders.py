@@ -178,7 +178,7 @@ def load_valve_seats() -> Dataset:
     )
 
 
-def load_bladder(*, backend: str | None = None) -> Dataset:
+def load_bladder(*, deaths: bool = False, backend: str | None = None) -> Dataset:
     """Load the recurrences of bladder tumours under placebo, pyridoxine and thiotepa.
 
     Patients of the Veterans Administration Cooperative Urological Research Group had
@@ -188,6 +188,9 @@ def load_bladder(*, backend: str | None = None) -> Dataset:
 
     Parameters
     ----------
+    deaths : bool, default=False
+        Whether the 28 deaths, two of them of the disease, are terminal events; otherwise
+        they are ends of follow-up like others.
     backend : {"pandas", "polars"}, optional
         Which table to make; by default pandas if it is installed, else polars.
 
@@ -205,7 +208,7 @@ def load_bladder(*, backend: str | None = None) -> Dataset:
     Notes
     -----
     Of 118 patients, the two that were not followed at all (ids 1 and 49) are left out.
-    Deaths are ends of follow-up. All recurrences are kept, up to nine; the version with
+    All recurrences are kept, up to nine; the version with
     two treatments and four recurrences that is common in textbooks is a part of this one.
     The table is that of the R package survival 3.5-3 (``bladder1``), distributed under the
     LGPL (>= 2); a README beside the file says what was changed.
@@ -227,10 +230,16 @@ def load_bladder(*, backend: str | None = None) -> Dataset:
     RecurrentEvents(116 individuals, 189 events, follow-up 3704 months)
     >>> data.X.treatment.value_counts(sort=False).to_dict()
     {'placebo': 47, 'pyridoxine': 31, 'thiotepa': 38}
+    >>> int(load_bladder(deaths=True).y.is_terminal.sum())
+    28
     """
+    y = _read_events("bladder.csv", unit="months")
+    if deaths:
+        died = _read_columns("bladder_deaths.csv")["patient"]
+        y = y.with_terminal(np.isin(y.ids, died))
     return Dataset(
         X=_read_features("bladder_features.csv", backend=backend),
-        y=_read_events("bladder.csv", unit="months"),
+        y=y,
         feature_names=("treatment", "number", "size"),
         description=(
             "Recurrences of bladder tumours in 116 patients under placebo, pyridoxine or "

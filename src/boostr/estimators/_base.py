@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -56,6 +55,7 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     sensor_layout_ = _result("sensor_layout")
     sensor_usefulness_ = _result("sensor_usefulness")
     split_counts_ = _result("split_counts")
+    terminal_ = _result("terminal")
     time_origin_ = _result("time_origin")
     time_unit_ = _result("time_unit")
     train_loss_ = _result("train_loss")
@@ -76,8 +76,7 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_fitted(self) -> Fitted:
         """Return the results of the fit, with the parameters as they are now."""
         check_is_fitted(self)
-        trees = replace(self.fitted_.trees, settings=self._settings())
-        return replace(self.fitted_, trees=trees)
+        return self.fitted_.with_settings(self._settings())
 
     def _check_table(self, X: Any) -> Any:
         """Return the columns of training, in their order."""

@@ -14,6 +14,7 @@ from boostr._training.event_sensors import HistorySensors, fit_event_sensors
 from boostr._training.fit import fit_model
 from boostr._training.run import Callback, Hooks, forget, name_interrupt
 from boostr._training.sensors import Sensors, split_panel
+from boostr._training.terminal import fit_terminal
 from boostr.basis import Basis
 from boostr.data import (
     Panel,
@@ -368,14 +369,19 @@ default="constant"
             table = check_table(table)
             validate_data(self, table, reset=True, skip_check_array=True)
             if callable(Z):
-                table = table if sensors is None else Panel(table, sensors)
+                panel = table if sensors is None else Panel(table, sensors)
                 fitted = fit_event_sensors(
-                    settings, table, check_target(y), Z, sample_weight, hooks
+                    settings, panel, check_target(y), Z, sample_weight, hooks
                 )
             else:
                 fitted = fit_model(
                     settings, table, y, sensors, sample_weight, hooks, earlier
                 )
+            # Sensors that follow from the events cannot be drawn with deaths in turn.
+            sensors = None if callable(Z) else sensors
+            fitted = fit_terminal(
+                settings, fitted, table, y, sensors, sample_weight, hooks, earlier
+            )
         self.fitted_ = fitted
         return self
 

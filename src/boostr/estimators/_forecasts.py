@@ -33,7 +33,7 @@ from boostr._forecasting.results import (
     sum_counts,
 )
 from boostr._forecasting.simulate import count_paths, draw_histories
-from boostr._frailty.counts import Counts
+from boostr._frailty.counts import Counts, MixedCounts
 from boostr._frailty.law import Frailties
 from boostr._training.event_sensors import HistorySensors
 from boostr._training.frailty import score_windows
@@ -141,6 +141,8 @@ class ForecastMethods(FittedEstimator):
               longest follow-up of training where sensors are known ahead; further
               quantiles as ``next_event_q10`` and so on;
             - ``frailty``: what the history multiplies the prediction by, 1 without one;
+            - ``terminal``: chance of the terminal event in the time ahead, for a model that
+              was fitted with some; 0 for those who had it;
             - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
@@ -179,6 +181,12 @@ class ForecastMethods(FittedEstimator):
         such forecasts of training individuals, and their frailties are fitted to how well
         the model fits those it has seen: own history may then count for too little.
 
+        Where the model was fitted with terminal events, individuals may die in the time
+        ahead, and all columns know it: numbers are those of a Poisson process that ends
+        with death. The hazard is multiplied by a power of the frailty if training has shown
+        that this makes deaths clearly more likely. Individuals whose history ends with a
+        terminal event expect nothing.
+
         Intervals of costs reach half a unit beyond whole numbers of units, as costs need
         not be whole.
 
@@ -215,6 +223,11 @@ class ForecastMethods(FittedEstimator):
             },
             "frailty": frailties.mean / outlook.law.level,
         }
+        if outlook.hazard is not None:
+            expected = outlook.expect(stop)
+            deaths = outlook.expect_deaths(frailties, stop, expected)
+            assert deaths is not None  # noqa: S101 - there is a hazard
+            columns["terminal"] = deaths.chance
         return make_forecast_table(X, present, columns)
 
     def _count(
@@ -225,14 +238,10 @@ class ForecastMethods(FittedEstimator):
         frailties: Frailties,
         n_paths: int,
         random_state: Any,
-    ) -> tuple[Counts, Counts]:
+    ) -> tuple[Counts | MixedCounts, Counts | MixedCounts]:
         """Return counts of events, and of units of cost, from now to a stop."""
         if not callable(present.sensors):
-            expected = outlook.expect(stop)
-            return (
-                outlook.occur(expected, frailties),
-                outlook.count(expected, frailties, stop),
-            )
+            return outlook.look_ahead(frailties, stop)[:2]
         rng = make_generator(random_state)
         n_paths = check_whole(n_paths, "n_paths")
         occurring = count_paths(
@@ -381,6 +390,9 @@ class ForecastMethods(FittedEstimator):
         )
         # The pace and the level of the time ahead are those of all: they multiply reasons.
         expected = outlook.expect(stop) * frailties.mean
+        deaths = outlook.expect_deaths(frailties, stop, outlook.expect(stop))
+        if deaths is not None:
+            expected = expected * deaths.mean_share
         factor = np.divide(
             expected,
             reasons.prediction,
@@ -504,7 +516,9 @@ class ForecastMethods(FittedEstimator):
         RecurrentEvents
             ``n * n_paths`` histories, observed from now to the horizon: all of the first
             individual, then all of the second, and so on, with the ids of these. Every
-            event has the mean cost. Exposures, where there are some, go with them.
+            event has the mean cost. Exposures, where there are some, go with them. With a
+            model of terminal events, histories may end with one before the horizon; those
+            who are dead now have no events.
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, horizon, Z, future, now, exposure)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from boostr._frailty.forecast_law import ForecastLaw, Shock
+from boostr._frailty.forecast_law import ForecastLaw, Shock, TerminalTie
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.features import FeatureEncoder
@@ -42,6 +43,7 @@ _MANY = 2**31 - 1
 _MAX_STRETCHES = 10_000  # of a pace, where training makes about a hundred
 _PACES = (1e-13, 1e100)  # beyond what training can find
 _MAX_ERROR = 1e4  # of a logarithm of a total
+_MAX_POWER = 10.0  # of a frailty in a terminal hazard
 
 
 def register_estimator(cls: type) -> None:
@@ -61,7 +63,7 @@ def _list_attributes(model: Any) -> dict[str, Any]:
     """Return what a file holds of a fitted model, by name."""
     names = [*_ATTRIBUTES, *_LATER_ATTRIBUTES, "feature_names_in_"]
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    for name in ("fingerprint_", "reading_"):  # which not every model has
+    for name in ("fingerprint_", "reading_", "terminal_"):  # which not every model has
         if found[name] is None:
             del found[name]
     return found
@@ -82,13 +84,28 @@ def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
         "fingerprint": None,
         "forecast_law": ForecastLaw(drifting),
         "reading": None,
+        "terminal": None,
     }
     settings = Settings(**model.get_params(deep=False))
     trees = TreeModel(
         read["ensemble"], settings, read["n_fold_models"], tuple(read["clock_variants"])
     )
     found = {"trees": trees, **early, **read}
-    model.fitted_ = Fitted(**{field.name: found[field.name] for field in fields(Fitted)})
+    fitted = Fitted(**{field.name: found[field.name] for field in fields(Fitted)})
+    model.fitted_ = fitted.with_settings(settings)
+
+
+def _take_apart(hazard: Fitted) -> dict[str, Any]:
+    """Return what a file holds of a terminal hazard, by name."""
+    return {name: getattr(hazard, name) for name in _HAZARD}
+
+
+def _put_together(**parts: Any) -> Fitted:
+    """Return a terminal hazard; the model gives it its settings."""
+    trees = TreeModel(parts.pop("ensemble"), None, parts.pop("n_fold_models"))  # type: ignore[arg-type]
+    return Fitted(
+        trees=trees, fingerprint=None, has_costs=False, has_exposure=False, **parts
+    )
 
 
 def _is_layout(value: Any) -> bool:
@@ -167,6 +184,13 @@ register(
     check=_check_shock,
 )
 register(
+    TerminalTie,
+    {"power": number(), "level": number(0.0, above=True)},
+    check=lambda tie: require(
+        abs(tie.power) <= _MAX_POWER, "The power of a frailty must be a usual number"
+    ),
+)
+register(
     ForecastLaw,
     {
         "frailty": instance(FrailtyLaw, words="FrailtyLaw"),
@@ -174,6 +198,7 @@ register(
         "level": number(0.0, above=True),
         "shock": optional(instance(Shock, words="Shock")),
     },
+    later={"tie": instance(TerminalTie, words="TerminalTie")},
 )
 
 
@@ -232,7 +257,47 @@ _LATER_ATTRIBUTES = {
     "fingerprint_": instance(Fingerprint, words="Fingerprint"),
     "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
     "reading_": instance(dict, words="dict of what the command line was told"),
+    "terminal_": instance(Fitted, words="Fitted"),
 }
+_HAZARD = {
+    name: (_ATTRIBUTES | _LATER_ATTRIBUTES)[f"{name}_"]
+    for name in (
+        "encoder",
+        "sensor_layout",
+        "reference_clock",
+        "time_unit",
+        "time_origin",
+        "ensemble",
+        "n_fold_models",
+        "feature_importances",
+        "feature_gains",
+        "split_counts",
+        "sensor_usefulness",
+        "train_loss",
+        "validation_results",
+        "out_of_fold_coefficients",
+        "forecast_law",
+        "cost_moments",
+        "forecast_scores",
+    )
+}
+
+
+def _check_hazard(hazard: Fitted) -> None:
+    """Refuse parts of a terminal hazard that do not belong together."""
+    parts = {f"{name}_": getattr(hazard, name) for name in _HAZARD}
+    own = ("clock", "clock_variants", "horizon", "n_estimators")
+    parts |= {f"{name}_": getattr(hazard, name) for name in own}
+    _check_model(SimpleNamespace(n_features_in_=len(hazard.encoder.names), **parts))
+
+
+register(
+    Fitted,
+    _HAZARD,
+    take_apart=_take_apart,
+    put_together=_put_together,
+    check=_check_hazard,
+)
 
 
 def _check_params(params: dict[str, Any]) -> None:
@@ -268,6 +333,9 @@ def _check_model(model: Any) -> None:
     theta = model.out_of_fold_coefficients_
     is_right = theta is None or theta.shape[1] == ensemble.basis.n_terms
     require(is_right, "Coefficients must have a number per function")
+    hazard = getattr(model, "terminal_", None)
+    is_same = hazard is None or hazard.encoder.names == encoder.names
+    require(is_same, "The terminal hazard must have the features of the model")
     _check_forecasts(model)
     _check_sensors(model)
 

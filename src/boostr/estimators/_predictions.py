@@ -91,8 +91,13 @@ class PredictionMethods(FittedEstimator):
         *,
         hold_last: bool = True,
         exposure: Any = None,
+        conditional: bool = False,
     ) -> FloatArray:
-        """Predict the cumulative intensity of each individual.
+        r"""Predict how many events each individual has by some times.
+
+        For a model that was fitted with terminal events this is the mean number where the
+        dead have no further events, :math:`\int_0^t S(u-) \lambda(u)\, du` with the rate
+        while alive and the chance of being so; otherwise the cumulative intensity.
 
         Parameters
         ----------
@@ -109,6 +114,9 @@ class PredictionMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the individuals, for a model that was fitted with some; by default
             1, so that predictions are per unit.
+        conditional : bool, default=False
+            Whether to predict the number while alive, as if nobody could die: the
+            cumulative intensity.
 
         Returns
         -------
@@ -116,8 +124,57 @@ class PredictionMethods(FittedEstimator):
             Expected number (or cost) of events in (0, t].
         """
         checked = check_times(times)
-        curves = self._predict_curves(X, Z, checked, exposure, hold_last=hold_last)
-        return curves.values(self.clock_.read(checked))
+        features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
+        exposed = self._read_exposure(X, exposure, len(features))
+        fitted = self._read_fitted()
+        curves = fitted.trees.curves(fitted.trees.coefficients(features), sensors, exposed)
+        surviving = None if conditional else fitted.survive(curves, features, sensors)
+        if surviving is None:
+            return curves.values(self.clock_.read(checked))
+        return surviving.values(checked)
+
+    def predict_survival(
+        self,
+        X: Any,
+        times: ArrayLike,
+        Z: Sensors | None = None,
+        *,
+        hold_last: bool = True,
+    ) -> FloatArray:
+        """Predict the chance that each individual has had no terminal event.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, p)
+            Static features.
+        times : float or array-like of shape (m,)
+            Times, from 0 on.
+        Z : Trajectories or SharedSensors, default=None
+            Sensors, for a model that was fitted with them: what they have shown, or will
+            show. They are matched by id where the index of `X` has ids, else by position.
+        hold_last : bool, default=True
+            Whether the last values of sensors hold where these end before the times asked
+            for; False refuses such times.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Chance of no terminal event in (0, t].
+
+        Examples
+        --------
+        >>> from boostr import BoostR
+        >>> from boostr.simulate import patients
+        >>> clinic = patients(n=100, random_state=1)
+        >>> model = BoostR(n_estimators=10, random_state=0).fit(clinic.X, clinic.y)
+        >>> model.predict_survival(clinic.X[:2], times=[0.0, 50.0]).shape
+        (2, 2)
+        """
+        checked = check_times(times)
+        hazard = self._read_fitted().need_terminal()
+        features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
+        curves = hazard.cumulate_hazard(features, sensors)
+        return np.exp(-curves.values(hazard.clock.read(checked)))
 
     def predict_intensity(
         self,
@@ -128,7 +185,7 @@ class PredictionMethods(FittedEstimator):
         hold_last: bool = True,
         exposure: Any = None,
     ) -> FloatArray:
-        """Predict the rate of events of each individual.
+        """Predict the rate of events of each individual, while it is alive.
 
         Parameters
         ----------
@@ -152,7 +209,10 @@ class PredictionMethods(FittedEstimator):
             Expected number (or cost) of events per unit of time.
         """
         checked = check_times(times)
-        curves = self._predict_curves(X, Z, checked, exposure, hold_last=hold_last)
+        features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
+        exposed = self._read_exposure(X, exposure, len(features))
+        trees = self._read_fitted().trees
+        curves = trees.curves(trees.coefficients(features), sensors, exposed)
         return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
 
     def predict_count(
@@ -164,6 +224,7 @@ class PredictionMethods(FittedEstimator):
         *,
         hold_last: bool = True,
         exposure: Any = None,
+        conditional: bool = False,
     ) -> FloatArray:
         """Predict how many events each individual has in a window of its own.
 
@@ -182,6 +243,8 @@ class PredictionMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the individuals, for a model that was fitted with some; by default
             1, so that predictions are per unit.
+        conditional : bool, default=False
+            Whether to predict the number while alive, as in `predict_cumulative`.
 
         Returns
         -------
@@ -194,9 +257,13 @@ class PredictionMethods(FittedEstimator):
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
         exposed = self._read_exposure(X, exposure, len(features))
-        trees = self._read_fitted().trees
-        curves = trees.curves(trees.coefficients(features), sensors, exposed)
+        fitted = self._read_fitted()
+        curves = fitted.trees.curves(fitted.trees.coefficients(features), sensors, exposed)
         rows = np.arange(len(features))
+        surviving = None if conditional else fitted.survive(curves, features, sensors)
+        if surviving is not None:
+            before = surviving.values_at(rows, starts)
+            return surviving.values_at(rows, stops) - before
         before = curves.values_at(rows, self.clock_.read(starts))
         return curves.values_at(rows, self.clock_.read(stops)) - before
 
@@ -232,10 +299,14 @@ class PredictionMethods(FittedEstimator):
         features, sensors = self._check_input(X, Z, until=checked.max(initial=0.0))
         exposed = self._read_exposure(X, exposure, len(features))
         clock = self.clock_.read(checked)
-        trees = self._read_fitted().trees
+        fitted = self._read_fitted()
         with use_threads(self.n_jobs) as n_threads:
             for theta in self.ensemble_.staged_coefficients(features, n_threads):
-                yield trees.curves(theta, sensors, exposed).values(clock)
+                curves = fitted.trees.curves(theta, sensors, exposed)
+                surviving = fitted.survive(curves, features, sensors)
+                yield (
+                    curves.values(clock) if surviving is None else surviving.values(checked)
+                )
 
     def score(
         self,
@@ -328,23 +399,15 @@ class PredictionMethods(FittedEstimator):
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
-    def _predict_curves(
-        self,
-        X: Any,
-        Z: Sensors | None,
-        times: FloatArray,
-        exposure: Any,
-        *,
-        hold_last: bool,
-    ) -> UnitCurves:
-        """Return curves; sensors must cover all times unless their last values hold."""
+    def _read_input(
+        self, X: Any, Z: Sensors | None, times: FloatArray, *, hold_last: bool
+    ) -> tuple[FloatArray, Trajectories | None]:
+        """Return features and sensors, which must cover the times or hold their values."""
         until = times.max(initial=0.0)
         features, sensors = self._check_input(X, Z, until=until)
         if sensors is not None and not hold_last:
             check_reach(sensors, until)
-        exposed = self._read_exposure(X, exposure, len(features))
-        trees = self._read_fitted().trees
-        return trees.curves(trees.coefficients(features), sensors, exposed)
+        return features, sensors
 
     def predict_out_of_fold(
         self, times: ArrayLike, Z: Sensors | None = None, *, exposure: Any = None
@@ -365,8 +428,8 @@ class PredictionMethods(FittedEstimator):
         Returns
         -------
         ndarray of shape (n, m)
-            Expected number (or cost) of events in (0, t] of the training individuals; NaN
-            for those that no model has left out.
+            Expected number (or cost) of events in (0, t] of the training individuals, while
+            they are alive; NaN for those that no model has left out.
         """
         fitted, checked = self._read_fitted(), check_times(times)
         theta = fitted.training_coefficients()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import first_few
-from boostr._checks.parameters import as_times, check_window_order, spread_times
+from boostr._checks.parameters import (
+    as_times,
+    check_choice,
+    check_window_order,
+    spread_times,
+)
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.curves import UnitCurves, expose
 from boostr._engine.ensemble import Ensemble
@@ -255,7 +260,7 @@ def _accumulate_own(
 _BLOCK = 2**22  # numbers that are computed together, to bound the memory
 
 
-def explain(
+def explain(  # noqa: PLR0913 - all but the first four are by name
     model: Any,
     X: Any,
     horizon: ArrayLike | None = None,
@@ -265,6 +270,7 @@ def explain(
     stop: ArrayLike | None = None,
     frailty: ArrayLike | None = None,
     exposure: Any = None,
+    target: Literal["events", "terminal"] = "events",
 ) -> Explanation:
     """Explain the expected number of events of each individual by its features.
 
@@ -291,6 +297,9 @@ def explain(
     exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
         Exposures of the individuals, for a model that was fitted with some; by default 1,
         so that amounts are per unit. The average is that of the same exposure.
+    target : {"events", "terminal"}, default="events"
+        What is explained: the number of events while alive, or the cumulative hazard of the
+        terminal event, for a model that was fitted with some.
 
     Returns
     -------
@@ -326,7 +335,10 @@ def explain(
     >>> print(explanation.sentence(1))
     10.3 expected against 5.2 on average: +2.6 x1, +2.5 x0
     """
+    check_choice(target, ("events", "terminal"), "target")
     fitted = read_model(model)
+    if target == "terminal":
+        fitted = replace(fitted, fitted=fitted.fitted.need_terminal())
     table, given = split_sensors(X, Z)
     columns = fitted.read_table(table)
     features = fitted.encode(columns)

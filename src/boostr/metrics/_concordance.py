@@ -18,6 +18,7 @@ from boostr._kernels.concordance import (
 )
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.events.terminal import extend_dead
 from boostr.exceptions import InvalidEventsError
 from boostr.metrics._observation import (
     check_horizon,
@@ -115,9 +116,9 @@ def recurrent_concordance(
 ) -> float:
     r"""Return how often the individual with more events of two has the higher prediction.
 
-    Two individuals are compared over their common follow-up. With :math:`N_{ij}` the
-    events that ``i`` has up to the horizon while ``j`` is observed too, and the predictions
-    :math:`p_i`,
+    Two individuals are compared over their common follow-up, which a terminal event does
+    not end, as nothing can happen after it. With :math:`N_{ij}` the events that ``i`` has
+    up to the horizon while ``j`` is observed too, and the predictions :math:`p_i`,
 
     .. math::
 
@@ -203,6 +204,7 @@ def recurrent_concordance(
     check_choice(tied, ("half", "drop", "zero"), "tied")
     check_choice(weights, (None, "ipcw"), "weights")
     last = check_horizon(horizon)
+    events = extend_dead(events, np.full(len(events), events.end.max()))
     compare = _compare_at if weights == "ipcw" else _compare_common
     return _share(compare(events, scores, weight, last), tied, weight.sum() ** 2)
 

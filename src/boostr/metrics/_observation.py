@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import first_few
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
+from boostr.data.events.terminal import known_stops
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
 __all__ = [
@@ -263,15 +264,15 @@ def count_events(
 
 
 def covers(y: RecurrentEvents, start: FloatArray, stop: FloatArray) -> BoolArray:
-    """Return whether individuals were observed all the way from start to stop."""
+    """Return whether events are known all the way from start to stop, as of the dead."""
     owner = window_owner(y)
-    whole = (y.window_start <= start[owner]) & (y.window_stop >= stop[owner])
+    whole = (y.window_start <= start[owner]) & (known_stops(y) >= stop[owner])
     observed: BoolArray = np.logical_or.reduceat(whole, y.window_offsets[:-1])
     return observed
 
 
 def observed_share(y: RecurrentEvents, weight: FloatArray, times: FloatArray) -> FloatArray:
-    """Return the share of individuals under observation at each time."""
+    """Return the share of individuals whose events are known at each time."""
     weights = weight[window_owner(y)]
 
     def total_before(borders: FloatArray) -> FloatArray:
@@ -279,7 +280,7 @@ def observed_share(y: RecurrentEvents, weight: FloatArray, times: FloatArray) ->
         sums = np.concatenate([[0.0], np.cumsum(weights[order])])
         return sums[np.searchsorted(borders[order], times, side="left")]
 
-    at_risk = total_before(y.window_start) - total_before(y.window_stop)
+    at_risk = total_before(y.window_start) - total_before(known_stops(y))
     return at_risk / weight.sum()
 
 
@@ -295,7 +296,7 @@ def check_observed(
 ) -> None:
     """Refuse a time span with a moment at which no individual was observed."""
     matters = weight[window_owner(y)] > 0.0
-    begins, ends = y.window_start[matters], y.window_stop[matters]
+    begins, ends = y.window_start[matters], known_stops(y)[matters]
     order = np.argsort(begins, kind="stable")
     reached = np.maximum.accumulate(np.concatenate([[start], ends[order]]))
     next_begin = np.concatenate([begins[order], [np.inf]])

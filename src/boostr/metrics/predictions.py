@@ -50,6 +50,12 @@ def exposure_of(y: RecurrentEvents, rows: AnyArray | None = None) -> dict[str, A
     return {"exposure": y.exposure if rows is None else y.exposure[rows]}
 
 
+def _while_alive(model: Any) -> dict[str, Any]:
+    """Return the arguments of a prediction for those who are observed, so alive."""
+    has_terminal = getattr(model, "terminal_", None) is not None
+    return {"conditional": True} if has_terminal else {}
+
+
 def predict_by(
     estimator: Any, X: Any, y: RecurrentEvents, horizon: float | None
 ) -> FloatArray:
@@ -81,9 +87,10 @@ def predict_observed(
     """Predict each individual's number of events while observed, above zero."""
     model, features = find_model(estimator, X, "predict_count")
     expected, exposure = np.zeros(len(y)), np.zeros(len(y))
+    options = exposure_of(y) | _while_alive(model)
     for borders in _rounds(y):
         begin, end = (np.clip(border, start, stop) for border in borders)
-        expected += model.predict_count(features, begin, end, **exposure_of(y))
+        expected += model.predict_count(features, begin, end, **options)
         exposure += end - begin
     least = LEAST_RATIO * expected.sum() / max(exposure.sum(), np.finfo(float).tiny)
     return np.maximum(expected, least * exposure)
@@ -119,8 +126,8 @@ def predict_rates(
         rows = _take_rows(features, owner[part])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SensorRangeWarning)
-            exposure = exposure_of(y, owner[part])
-            expected_soon = model.predict_count(rows, begin, stop, **exposure)
+            options = exposure_of(y, owner[part]) | _while_alive(model)
+            expected_soon = model.predict_count(rows, begin, stop, **options)
             rates[part] = expected_soon / (stop - begin)
     mean = expected.sum() / float(np.sum(y.follow_up))
     return np.maximum(rates, LEAST_RATIO * mean)

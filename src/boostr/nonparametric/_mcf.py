@@ -14,9 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_ids_match, check_weights, first_few, is_missing
 from boostr._html import Curve, draw_curves, format_cell, make_card, make_facts
-from boostr._kernels.mcf import ENTERS, HAS_EVENT, LEAVES, sweep_squared_residuals
+from boostr._kernels.mcf import (
+    DIES,
+    ENTERS,
+    HAS_EVENT,
+    LEAVES,
+    sweep_squared_residuals,
+    sweep_terminal_residuals,
+)
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.events.terminal import as_terminal_events
 from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
 from boostr.plotting import plot_mcf, plot_mcf_difference
@@ -31,6 +39,8 @@ __all__ = [
     "mcf_difference",
     "read_groups",
 ]
+
+_ROUNDING = 1e-9  # of a number at risk, the difference of sums
 
 
 class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
@@ -54,6 +64,18 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
 
     Late entry, gaps in observation and ties are taken into account.
 
+    Where histories have terminal events (see `RecurrentEvents.with_terminal`), the dead
+    have no further events. The estimate of Ghosh and Lin weighs what happens to those who
+    are still there by their share,
+
+    .. math::
+
+        \hat M(t) = \sum_{t_j \le t} \hat S(t_j-)
+        \frac{d_\cdot(t_j)}{\delta_\cdot(t_j)},
+
+    with the Kaplan-Meier estimate :math:`\hat S` of having had no terminal event. Its
+    variance is the sum of the squared influences of the individuals.
+
     Parameters
     ----------
     confidence : float, default=0.95
@@ -62,6 +84,9 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         Scale on which the estimate is taken as normal. The limits are
         ``mcf * exp(+-z * se / mcf)`` for "log", which stay above zero, and
         ``mcf +- z * se`` for "plain".
+    terminal : {"account", "censor"}, default="account"
+        Whether terminal events are accounted for, or taken as ends of observation like
+        others: then the estimate is the mean number if nobody could die.
 
     Attributes
     ----------
@@ -79,6 +104,11 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         Number of individuals.
     n_events_ : ndarray of shape (m,)
         Number of events at these times (weighted).
+    terminal_times_ : ndarray of shape (k,) or None
+        Distinct times of terminal events; None where they are not accounted for.
+    survival_ : ndarray of shape (k,) or None
+        Kaplan-Meier estimate of the share without a terminal event at, and after, these
+        times.
     span_ : tuple of float
         First start and last end of observation.
     has_costs_ : bool
@@ -103,6 +133,9 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
     Lawless, J. F. and Nadeau, C. (1995). Some simple robust methods for the analysis of
     recurrent events. Technometrics 37, 158-168.
 
+    Ghosh, D. and Lin, D. Y. (2000). Nonparametric analysis of recurrent events and death.
+    Biometrics 56, 554-562.
+
     Examples
     --------
     Two machines are observed until 4 and 10; the second alone carries the last step.
@@ -115,11 +148,24 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
     array([2., 2., 1.])
     >>> estimate.predict([0.5, 1.0, 5.0, 9.0])
     array([0. , 0.5, 1. , 2. ])
+
+    If the first was scrapped at 4, only half of the machines carry it:
+
+    >>> estimate = MeanCumulativeFunction().fit(y.with_terminal([True, False]))
+    >>> estimate.predict([5.0, 9.0]), estimate.predict_survival([3.0, 9.0])
+    (array([1. , 1.5]), array([1. , 0.5]))
     """
 
-    def __init__(self, *, confidence: float = 0.95, band: str = "log") -> None:
+    def __init__(
+        self,
+        *,
+        confidence: float = 0.95,
+        band: str = "log",
+        terminal: str = "account",
+    ) -> None:
         self.confidence = confidence
         self.band = band
+        self.terminal = terminal
 
     def fit(
         self, y: RecurrentEvents, sample_weight: ArrayLike | None = None
@@ -140,19 +186,66 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         """
         self._check_params()
         check_target(y)
-        table = RiskTable.from_events(y, check_weights(sample_weight, len(y)))
+        weights = check_weights(sample_weight, len(y))
+        table = RiskTable.from_events(y, weights)
         self.n_individuals_ = len(y)
         self.times_ = table.times
         self.at_risk_ = table.at_risk()
         self.n_events_ = table.totals(np.ones(table.cost.size))
         increment = table.totals(table.cost) / self.at_risk_
-        self.mcf_ = np.cumsum(increment)
-        self.variance_ = _robust_variance(table, self.at_risk_, increment)
+        self.terminal_times_: FloatArray | None = None
+        self.survival_: FloatArray | None = None
+        if self.terminal == "censor" or y.is_terminal is None:
+            self.mcf_ = np.cumsum(increment)
+            self.variance_ = _robust_variance(table, self.at_risk_, increment)
+        else:
+            self._account_for_terminal(y, weights)
         self.lower_, self.upper_ = self._band()
         self.span_ = (float(np.min(y.start)), float(np.max(y.end)))
         self.has_costs_ = y.has_costs
         self.time_unit_ = y.time_unit
         return self
+
+    def _account_for_terminal(self, y: RecurrentEvents, weights: FloatArray) -> None:
+        """Estimate survival, the mean with it and its variance, on one grid of times."""
+        deaths = as_terminal_events(y)
+        died = RiskTable.from_events(deaths, weights)
+        grid = np.union1d(self.times_, died.times)
+        events = RiskTable.from_events(y, weights, grid)
+        died = RiskTable.from_events(deaths, weights, grid)
+        n_died, n_alive = died.totals(died.cost), died.at_risk()
+        share = np.divide(n_died, n_alive, out=np.zeros(grid.size), where=n_died > 0.0)
+        survival: FloatArray = np.cumprod(1.0 - share).astype(np.float64)
+        before = np.concatenate([[1.0], survival[:-1]])
+        mean, variance = _account(events, died, before)
+        is_event = np.isin(grid, self.times_)
+        self.mcf_, self.variance_ = mean[is_event], variance[is_event]
+        self.terminal_times_ = grid[n_died > 0.0]
+        self.survival_ = survival[n_died > 0.0]
+
+    def predict_survival(self, times: ArrayLike) -> FloatArray:
+        """Evaluate the share of individuals without a terminal event.
+
+        Parameters
+        ----------
+        times : array-like of shape (k,)
+            Times.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Kaplan-Meier estimate at these times; ones where terminal events are not known,
+            or not accounted for.
+        """
+        check_is_fitted(self)
+        asked = np.asarray(times, dtype=np.float64)
+        if self.terminal_times_ is None or self.survival_ is None:
+            return np.ones_like(asked)
+        padded = np.concatenate([[1.0], self.survival_])
+        alive: FloatArray = padded[
+            np.searchsorted(self.terminal_times_, asked, side="right")
+        ]
+        return alive
 
     def predict(self, times: ArrayLike) -> FloatArray:
         """Evaluate the estimate, a step function that is continuous from the right.
@@ -245,6 +338,12 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
                 f"`band` must be 'log' or 'plain', but it is {self.band!r}.\n\n"
                 "Hint: 'log' keeps the band above zero."
             )
+        if self.terminal not in {"account", "censor"}:
+            raise InvalidParameterError(
+                "`terminal` must be 'account' or 'censor', but it is "
+                f"{self.terminal!r}.\n\nHint: 'account' gives the mean number of events, "
+                "where the dead have none."
+            )
 
 
 def _write_html(estimate: MeanCumulativeFunction) -> str:
@@ -303,6 +402,58 @@ def _robust_variance(
         variance,
     )
     return variance
+
+
+def _account(
+    events: RiskTable, died: RiskTable, before: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the estimate of Ghosh and Lin and its variance on a grid of times.
+
+    ``before`` is the survival before each time. The influence of an individual is the
+    derivative of the estimate by its weight.
+    """
+    at_risk, n_alive = events.at_risk(), died.at_risk()
+    totals, n_died = events.totals(events.cost), died.totals(died.cost)
+    increment = np.divide(totals, at_risk, out=np.zeros(at_risk.size), where=totals > 0.0)
+    mean = np.cumsum(before * increment)
+    left = n_alive - n_died
+    some = (n_died > 0.0) & (left > _ROUNDING * n_alive)  # the last one has no influence
+    rate = np.divide(1.0, left, out=np.zeros(left.size), where=some)
+    hazard = np.divide(n_died * rate, n_alive, out=np.zeros(left.size), where=some)
+    drop = np.divide(
+        before * increment, at_risk, out=np.zeros(left.size), where=totals > 0.0
+    )
+    own = events.cost * before[events.event_index] / at_risk[events.event_index]
+    kinds = (LEAVES, ENTERS, HAS_EVENT, DIES)
+    sizes = [events.enter.size, events.enter.size, own.size, died.cost.size]
+    indices = (events.leave, events.enter, events.event_index, died.event_index)
+    owners = (
+        events.window_owner,
+        events.window_owner,
+        events.event_owner,
+        died.event_owner,
+    )
+    # Kinds are stacked in their order, so a stable sort by time keeps it.
+    time_index = np.concatenate(indices)
+    order = np.argsort(time_index, kind="stable")
+    n_others = own.size + died.cost.size
+    jumps = (np.zeros(2 * events.enter.size), own, rate[died.event_index])
+    exposure = np.concatenate([events.exposure, events.exposure, np.ones(n_others)])
+    variance = np.empty(mean.size)
+    sweep_terminal_residuals(
+        time_index[order],
+        np.repeat(np.array(kinds, dtype=np.int8), sizes)[order],
+        np.concatenate(owners)[order],
+        np.concatenate(jumps)[order],
+        exposure[order],
+        drop,
+        hazard,
+        mean,
+        events.weight,
+        np.zeros((events.weight.size, 3)),
+        variance,
+    )
+    return mean, variance
 
 
 def read_groups(y: RecurrentEvents, group: Any) -> tuple[AnyArray, PositionArray]:

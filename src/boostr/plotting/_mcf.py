@@ -30,6 +30,8 @@ class _Estimate(Protocol):
     confidence: float
     has_costs_: bool
     time_unit_: str | None
+    terminal_times_: FloatArray | None  # (k,)
+    survival_: FloatArray | None  # (k,)
 
 
 def plot_mcf(
@@ -38,6 +40,7 @@ def plot_mcf(
     ax: Axes | None = None,
     label: str | None = None,
     show_band: bool = True,
+    show_survival: bool = True,
     line_kwargs: Mapping[str, Any] | None = None,
     band_kwargs: Mapping[str, Any] | None = None,
 ) -> Axes:
@@ -53,6 +56,9 @@ def plot_mcf(
         Name of the curve for the legend; without it there is no legend.
     show_band : bool, default=True
         Whether the confidence band is drawn.
+    show_survival : bool, default=True
+        Whether the share of individuals without a terminal event is drawn, too, with an
+        axis at the right; only if the estimate accounts for terminal events.
     line_kwargs : mapping, default=None
         Options of the line, see `matplotlib.axes.Axes.step`.
     band_kwargs : mapping, default=None
@@ -90,7 +96,23 @@ def plot_mcf(
     _label_axes(axes, result)
     if label is not None:
         axes.legend(loc="upper left")
+    if show_survival and result.survival_ is not None:
+        _draw_survival(axes, result)
     return axes
+
+
+def _draw_survival(axes: Axes, result: _Estimate) -> None:
+    """Draw the share without a terminal event on an axis of its own, at the right."""
+    assert result.terminal_times_ is not None  # noqa: S101 - it comes with the survival
+    assert result.survival_ is not None  # noqa: S101
+    times = np.concatenate([[result.span_[0]], result.terminal_times_, [result.span_[1]]])
+    share = np.concatenate([[1.0], result.survival_])
+    right: Any = axes.twinx()
+    right.step(
+        times, np.append(share, share[-1]), where="post", color="0.35", linestyle="--"
+    )
+    right.set_ylim(0.0, 1.05)
+    right.set_ylabel("Share without terminal event (dashed)")
 
 
 def _extend(values: FloatArray) -> FloatArray:
@@ -227,6 +249,7 @@ def plot_mcf_groups(
             ax=axes,
             label=f"{shorten(name)} (n = {estimate.n_individuals_:,})",
             show_band=show_band,
+            show_survival=False,
             line_kwargs=style,
             band_kwargs={"alpha": 0.15},
         )

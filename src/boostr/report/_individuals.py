@@ -42,22 +42,27 @@ class Risk:
     upper: FloatArray
     next_event: FloatArray  # median time to it
     own_history: FloatArray  # times as many events as similar individuals
+    terminal: FloatArray  # chance of the terminal event; NaN without a model of it
 
     @classmethod
     def of(cls, fleet: FleetData, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
         """Look ahead from the present to the end of the window."""
-        frailties, ahead = outlook.frailties(stop), outlook.expect(stop)
-        counts = outlook.count(ahead, frailties, stop)
+        frailties = outlook.frailties(stop)
+        occurring, counts, deaths = outlook.look_ahead(frailties, stop)
+        chance = np.full(len(stop), np.nan)
+        if deaths is not None and outlook.hazard is not None:
+            chance = deaths.chance
         lower, upper = outlook.costs.interval(counts, level)
         return cls(
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
             expected=counts.mean * outlook.costs.unit,
-            probability=outlook.occur(ahead, frailties).exceed(1),
+            probability=occurring.exceed(1),
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties),
             own_history=frailties.mean / outlook.law.level,
+            terminal=chance,
         )
 
     def take(self, rows: PositionArray) -> Risk:
@@ -183,7 +188,7 @@ def _look(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return expected number and interval in the first part of the window."""
     stop = outlook.now + lead
-    counts = outlook.count(outlook.expect(stop), outlook.frailties(stop), stop)
+    counts = outlook.look_ahead(outlook.frailties(stop), stop)[1]
     lower, upper = outlook.costs.interval(counts, level)
     return counts.mean[rows] * outlook.costs.unit, lower[rows], upper[rows]
 

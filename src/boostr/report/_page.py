@@ -28,7 +28,7 @@ __all__ = ["fleet_report", "render_report"]
 _FEATURE = "A fleet report"
 _RISK = (
     *("so_far", "expected", "probability", "lower", "upper"),
-    *("next_event", "own_history"),
+    *("next_event", "own_history", "terminal"),
 )
 _CURVES = ("expected", "lower", "upper", "past")
 _REASONS = ("amount", "value", "base", "rest")
@@ -76,6 +76,7 @@ def _encode(
         "timeLabel": axis.label,
         "origin": axis.origin,
         "milliseconds": axis.milliseconds,
+        "hasTerminal": not bool(np.isnan(content.individuals.risk.terminal).any()),
     }
     return {"meta": meta, "figures": figures, **_encode_individuals(content.individuals)}
 

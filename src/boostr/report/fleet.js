@@ -128,6 +128,11 @@
       text: (i) => percent(risk.probability[i]),
       csv: [["Probability of any event", (i) => figure(risk.probability[i])]],
       compare: byNumber(risk.probability) },
+    ...(meta.hasTerminal ? [{ name: "terminal", title: "End of life", number: true,
+      tip: `Probability that it dies or is scrapped in the ${window_}; 0 for those that have.`,
+      text: (i) => percent(risk.terminal[i]),
+      csv: [["Probability of the terminal event", (i) => figure(risk.terminal[i])]],
+      compare: byNumber(risk.terminal) }] : []),
     { name: "next_event", title: hasDates ? "Next event by" : `Next event${inUnit}`,
       number: true, minor: true,
       tip: `${hasDates ? "Date" : "Time from now"} by which it has had its next event with a`
@@ -426,6 +431,8 @@
       + (Number.isFinite(risk.next_event[i])
         ? `, the next one within ${number(risk.next_event[i])}${unit}`
           + `${hasDates ? ` (by ${unbroken(atNext(i))})` : ""} with a probability of one half` : "")
+      + (meta.hasTerminal
+        ? `; ${percent(risk.terminal[i])} probability of its end of life` : "")
       + `; ${countOf(risk.so_far[i])} up to now, ${unbroken(moment(i, risk.now[i]))}`
       + `${hasDates ? "" : unit}. Own history: ${risk.own_history[i].toFixed(1)} times as many`
       + " events as similar individuals.";

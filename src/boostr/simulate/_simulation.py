@@ -55,6 +55,9 @@ class Simulation:
     complete : RecurrentEvents, default=None
         The same histories observed longer and without early stops, where the observed
         ones are cut short by a rule.
+    survival : callable, default=None
+        ``survival(times, X=None)`` gives the true chance of no terminal event by some
+        times, where there are terminal events; ``truth`` accounts for them.
 
     See Also
     --------
@@ -78,6 +81,7 @@ class Simulation:
     feature_names: tuple[str, ...]
     Z: Trajectories | None = None
     complete: RecurrentEvents | None = None
+    survival: Truth | None = None
 
 
 def check_end(end: End) -> tuple[float, float]:

@@ -186,6 +186,7 @@ def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
         window_stop=lengths,
         origin=None,
         origins=None,
+        is_terminal=None,
         exposure=None if after.exposure is None else after.exposure.move(-zero),
     )
     return Window(date, rows, lengths, moved)

@@ -15,6 +15,7 @@ from boostr._typing import AnyArray, FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import read_times
 from boostr.data.events.frames import make_table
+from boostr.data.events.terminal import known_stops
 from boostr.data.features import is_frame
 from boostr.data.flat import owners_of
 from boostr.data.times import as_stamp, find_origins, name_length, to_stamps
@@ -46,12 +47,12 @@ class Date:
     ) -> tuple[AnyArray, FloatArray]:
         """Return who is under observation at the date, and for how long after it.
 
-        That time ends at the first gap or at the horizon.
+        That time ends at the first gap or at the horizon, not with a terminal event.
         """
         owner = owners_of(y.window_offsets)
         goes_on = (y.window_start < self.times[owner]) & (y.window_stop > self.times[owner])
         rows = owner[goes_on]
-        lengths = np.minimum(y.window_stop[goes_on] - self.times[rows], horizon)
+        lengths = np.minimum(known_stops(y)[goes_on] - self.times[rows], horizon)
         return rows, lengths
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,16 +20,19 @@ from boostr._engine.tree import LeafProblem
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fit import learn_trees
+from boostr._training.fitted import Fitted
 from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.limits import read_limits
 from boostr._training.run import RunOptions
 from boostr._training.sensors import SensorLayout, split_panel
 from boostr._training.settings import Settings, find_bins
 from boostr._training.statistics import Prepared, compute_statistics
+from boostr._training.terminal import add_terminal, terminal_settings
 from boostr._training.terms import TermJudge
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import Panel, RecurrentEvents, Trajectories, check_target
 from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.events.terminal import as_terminal_events
 from boostr.data.features import check_rows, check_table
 from boostr.data.time_scales import find_shift
 from boostr.estimators import BoostR
@@ -58,7 +62,7 @@ _SENSOR_KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SharedData:
     """Checked individuals, with statistics and bins computed once each."""
 
@@ -88,6 +92,15 @@ class SharedData:
         data = check_training_data(table, encoder, y, given, weights)
         return cls(data, encoder, layout, model)
 
+    @cached_property
+    def deaths(self) -> SharedData | None:
+        """The same individuals with terminal events as events; None without any."""
+        died = self.data.events.is_terminal
+        if died is None or not died.any():
+            return None
+        data = replace(self.data, events=as_terminal_events(self.data.events))
+        return SharedData(data, self.encoder, self.layout, self.model)
+
     def prepare(self, settings: Settings) -> Prepared:
         """Return clock, functions and statistics, with a penalty of ``gamma2 = 1``."""
         names = _TIME_KEYS if self.data.sensors is None else _SENSOR_KEYS
@@ -113,6 +126,23 @@ def fit_on_part(
     Returns the model itself, fitted as by its own ``fit``.
     """
     settings = Settings(**model.get_params(deep=False))
+    fitted = _learn(settings, shared, rows, n_threads)
+    data, deaths = _take(shared.data, rows), shared.deaths
+    died = data.events.is_terminal
+    if deaths is not None and died is not None and died.any():
+        hazard = _learn(terminal_settings(settings), deaths, rows, n_threads)
+        fitted = add_terminal(fitted, hazard, data)
+    model.fitted_ = fitted
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(shared.model, name):
+            setattr(model, name, getattr(shared.model, name))
+    return model
+
+
+def _learn(
+    settings: Settings, shared: SharedData, rows: PositionArray | None, n_threads: int
+) -> Fitted:
+    """Return what is learned of some individuals."""
     prepared = shared.prepare(settings)
     mapper, binned = shared.find_bins(settings.max_bins, n_threads)
     training_set = LocalTrainingSet(prepared.stats, binned, shared.data.weights)
@@ -135,11 +165,7 @@ def fit_on_part(
     known = None if theta is None else theta[data.is_used]
     grown = Grown(plan, mapper, training_set, trained)
     layout = shared.layout
-    model.fitted_ = finish_fit(settings, grown, shared.encoder, layout, data, known, theta)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(shared.model, name):
-            setattr(model, name, getattr(shared.model, name))
-    return model
+    return finish_fit(settings, grown, shared.encoder, layout, data, known, theta)
 
 
 def _hashable(value: Any) -> Any:

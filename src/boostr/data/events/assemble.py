@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import blame
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.flat import (
     inside_windows,
     merge_touching,
@@ -156,6 +156,7 @@ class Records:
     time_unit: str | None = None
     origin: np.datetime64 | None = None
     origins: AnyArray | None = None  # (n,) datetime64[us]
+    is_terminal: BoolArray | None = None  # (n,)
 
 
 def assemble(records: Records) -> dict[str, Any]:
@@ -184,6 +185,7 @@ def assemble(records: Records) -> dict[str, Any]:
         "time_unit": records.time_unit,
         "origin": records.origin,
         "origins": records.origins,
+        "is_terminal": records.is_terminal,
     }
 
 

@@ -55,6 +55,8 @@ class EventsSummary:
         Share of the time between entry and end that lies in gaps.
     n_ties : int
         Events at the same time as another one of the same individual.
+    n_terminal : int
+        Individuals whose end of follow-up is a terminal event, such as death.
     total_cost, mean_cost, max_cost : float
         Cost of all events, of an event on average, and of the most expensive one; NaN
         without costs.
@@ -96,6 +98,7 @@ class EventsSummary:
     n_with_gaps: int
     share_in_gaps: float
     n_ties: int
+    n_terminal: int
     total_cost: float
     mean_cost: float
     max_cost: float
@@ -167,7 +170,7 @@ class EventsSummary:
         return found + self._special_facts()
 
     def _special_facts(self) -> list[tuple[str, str]]:
-        """Return late entry, gaps, ties, costs and exposures, where there are some."""
+        """Return late entry, gaps, ties, terminal events, costs and exposures, if any."""
         found = []
         if self.n_late_entries:
             found.append(
@@ -179,6 +182,8 @@ class EventsSummary:
         if self.n_ties:
             text = f"{count_of(self.n_ties, 'event', ',')} beside another of the individual"
             found.append(("at the same time", text))
+        if self.n_terminal:
+            found.append(("terminal events", self._count(self.n_terminal)))
         if np.isfinite(self.total_cost):
             found.append(
                 (
@@ -254,6 +259,7 @@ def describe_events(y: RecurrentEvents) -> EventsSummary:
         n_with_gaps=int(np.sum(np.diff(y.window_offsets) > 1)),
         share_in_gaps=max(1.0 - float(follow_up.sum()) / span, 0.0) if span > 0.0 else 0.0,
         n_ties=int(np.sum(between == 0.0)),
+        n_terminal=0 if y.is_terminal is None else int(y.is_terminal.sum()),
         total_cost=float(costs.sum()),
         mean_cost=float(costs.mean()),
         max_cost=float(costs.max()),

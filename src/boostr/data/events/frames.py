@@ -94,8 +94,8 @@ def _table(
     costs: FloatArray,
     backend: str | None,
 ) -> Any:
-    """Return a table of ids, times, flags and, if there are any, costs."""
-    taken = {*columns, "event", "cost"}
+    """Return a table of ids, times, flags and, if given, costs and terminal events."""
+    taken = {*columns, "event", "cost", "terminal"}
     id_name = "id" if y.id_name is None or y.id_name in taken else y.id_name
     ids = y.ids[owner]
     # Lists let both libraries find the type of ids that NumPy calls objects.
@@ -103,6 +103,9 @@ def _table(
     table |= columns | {"event": is_event}
     if y.has_costs:
         table["cost"] = costs
+    if y.is_terminal is not None:
+        is_last = np.diff(owner, append=-1) != 0
+        table["terminal"] = is_last & y.is_terminal[owner]
     return make_table(table, backend)
 
 

@@ -23,6 +23,7 @@ from boostr.data.columns import (
     read_numbers,
 )
 from boostr.data.events.assemble import Records
+from boostr.data.events.terminal import check_terminal_rows
 from boostr.data.individuals import concatenate_ids, count_of
 from boostr.data.times import as_stamp, common_kind, count_times
 from boostr.exceptions import (
@@ -118,14 +119,19 @@ def read_long(
     check_columns(frame, columns | {"start": start_column}, df)
     ids, owner = find_owners(_column(frame, columns, "id"))
     is_event = _read_events(frame, columns, end, owner, ids)
+    is_terminal = _read_terminal(frame, columns, owner, ids)
     times = read_moments(_column(frame, columns, "time"))
     rows = slice(owner.size)  # of the table; others may follow
     ids, owner = _add_ids(ids, owner, start, end)
     entry = None
     if start is not None:
         entry = _read_entry(frame, start, times.dtype.kind, owner, ids)
-    if end is not None:
-        ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
+    if end is not None or is_terminal is not None:
+        ends = np.full(ids.size, np.nan).astype(times.dtype)
+        if end is not None:
+            ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
+        if is_terminal is not None:  # events that are terminal are ends, too
+            ends[owner[rows][is_terminal]] = times[is_terminal]
         without = np.bincount(owner[~is_event], minlength=ids.size) == 0
         added = np.flatnonzero(without & ~_is_unknown(ends))
         times = np.concatenate([times, ends[added]])
@@ -135,16 +141,20 @@ def read_long(
     _check_one_end(is_end, owner, ids)
     moments = {"time": times} | ({} if entry is None else {"start": entry[owner]})
     numbers, clock = count_times(moments, owner, unit=unit, origin=origin)
+    stop, window_owner = numbers["time"][is_end], owner[is_end]
     return Records(
         times=numbers["time"][is_event],
         event_owner=owner[is_event],
         costs=_read_costs(frame, columns["cost"], is_event[rows], owner[rows], ids),
         window_start=np.zeros(ids.size) if entry is None else numbers["start"][is_end],
-        window_stop=numbers["time"][is_end],
-        window_owner=owner[is_end],
+        window_stop=stop,
+        window_owner=window_owner,
         ids=ids,
         has_ids=True,
         id_name=columns["id"],
+        is_terminal=_find_terminal(
+            is_terminal, numbers["time"][rows], owner[rows], stop, window_owner, ids
+        ),
         **clock,
     )
 
@@ -155,6 +165,7 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
     check_columns(frame, columns, df)
     ids, owner = find_owners(_column(frame, columns, "id"))
     is_event = read_flags(_column(frame, columns, "event"), owner, ids)
+    is_terminal = _read_terminal(frame, columns, owner, ids)
     moments = {
         role: read_moments(_column(frame, columns, role)) for role in ("start", "stop")
     }
@@ -169,8 +180,37 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
         ids=ids,
         has_ids=True,
         id_name=columns["id"],
+        is_terminal=_find_terminal(
+            is_terminal, numbers["stop"], owner, numbers["stop"], owner, ids
+        ),
         **clock,
     )
+
+
+def _read_terminal(
+    frame: Frame, columns: Columns, owner: OffsetArray, ids: AnyArray
+) -> BoolArray | None:
+    """Return which rows are terminal events, None without such a column."""
+    if columns.get("terminal") is None:
+        return None
+    hint = "write 1 into the row at which an individual died or was scrapped, 0 elsewhere."
+    return read_flags(_column(frame, columns, "terminal"), owner, ids, hint)
+
+
+def _find_terminal(
+    is_terminal: BoolArray | None,
+    times: FloatArray,
+    owner: OffsetArray,
+    stop: FloatArray,
+    window_owner: OffsetArray,
+    ids: AnyArray,
+) -> BoolArray | None:
+    """Return whose end is terminal, from flags of rows and all stops of windows."""
+    if is_terminal is None:
+        return None
+    end = np.full(ids.size, -np.inf)
+    np.maximum.at(end, np.concatenate([window_owner, owner]), np.concatenate([stop, times]))
+    return check_terminal_rows(is_terminal, times, owner, end, ids)
 
 
 def _column(frame: Frame, columns: Columns, role: str) -> Column:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 import boostr
 from boostr._html import make_card, make_facts, make_note
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.events.assemble import assemble
 from boostr.data.events.describe import EventsSummary, describe_events
 from boostr.data.events.exposure import Exposure
@@ -30,6 +30,7 @@ from boostr.data.events.read_exposure import (
     read_exposure_column,
 )
 from boostr.data.events.sequences import read_flat, read_lists, read_wide
+from boostr.data.events.terminal import join_terminal, match_terminal
 from boostr.data.events.timeline import draw_timeline
 from boostr.data.flat import offsets_of, owners_of, take_entries
 from boostr.data.individuals import (
@@ -90,6 +91,9 @@ class RecurrentEvents(IndividualArray):
         Moment of time 0 of each, if they were time stamps with ``origin="individual"``.
     exposure : object or None
         What `with_exposure` has made of exposures, if there are any.
+    is_terminal : (n,) bool array or None
+        Whether the end of follow-up of each is a terminal event, such as death, after
+        which there are no events; None if it was never said.
 
     See Also
     --------
@@ -138,6 +142,7 @@ class RecurrentEvents(IndividualArray):
     origin: np.datetime64 | None = None
     origins: AnyArray | None = None  # (n,) datetime64[us]
     exposure: Exposure | None = None  # of n individuals
+    is_terminal: BoolArray | None = None  # (n,)
 
     @property
     def start(self) -> FloatArray:
@@ -246,6 +251,7 @@ class RecurrentEvents(IndividualArray):
             ids=self.ids[index],
             origins=None if self.origins is None else self.origins[index],
             exposure=None if self.exposure is None else self.exposure[index],
+            is_terminal=None if self.is_terminal is None else self.is_terminal[index],
         )
 
     def _entries(self) -> Iterator[AnyArray]:
@@ -267,6 +273,7 @@ class RecurrentEvents(IndividualArray):
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        terminal: Any = None,
         duplicates: str = "warn",
     ) -> Self:
         """Read a table with one row per event and one row per end of follow-up.
@@ -308,6 +315,11 @@ class RecurrentEvents(IndividualArray):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it is the same in all rows of an individual.
+        terminal : str, (n,) array-like or mapping, optional
+            Whether follow-up ended by a terminal event, such as death. A column holds
+            booleans, or 0 and 1, with 1 in the one row at which an individual died (with
+            event 0, or 1 if an event was fatal, which needs no further row for the end);
+            otherwise as in `with_terminal`.
         duplicates : {"warn", "keep", "drop", "error"}, default="warn"
             What to do with rows that repeat another row in all columns of the table: count
             each of them, with or without a warning, keep one of each, or refuse them.
@@ -345,6 +357,8 @@ class RecurrentEvents(IndividualArray):
         True
         """
         columns = {"id": id, "time": time, "event": event, "cost": cost}
+        is_column = isinstance(terminal, str)
+        columns["terminal"] = terminal if is_column else None
         if duplicates != "warn":
             df = settle_duplicates(df, columns.values(), id, duplicates)
         y = cls(
@@ -356,7 +370,8 @@ class RecurrentEvents(IndividualArray):
             settle_duplicates(df, columns.values(), id, duplicates)
         if isinstance(exposure, str):
             exposure = read_exposure_column(df, id, exposure)
-        return y.with_exposure(exposure)
+        y = y.with_exposure(exposure)
+        return y if is_column else y.with_terminal(terminal)
 
     @classmethod
     def from_start_stop(  # noqa: PLR0913 - all but the first six are by name
@@ -371,6 +386,7 @@ class RecurrentEvents(IndividualArray):
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
+        terminal: Any = None,
         duplicates: str = "warn",
     ) -> Self:
         """Read a table of windows, each with or without an event at its stop.
@@ -401,6 +417,10 @@ class RecurrentEvents(IndividualArray):
         exposure : str, (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`. In a column it may differ from window to window.
+        terminal : str, (n,) array-like or mapping, optional
+            Whether follow-up ended by a terminal event, such as death. A column holds
+            booleans, or 0 and 1, with 1 in the last row of an individual that died at its
+            stop; otherwise as in `with_terminal`.
         duplicates : {"warn", "keep", "drop", "error"}, default="warn"
             What to do with rows that repeat another row in all columns of the table.
             "drop" keeps one of each; otherwise they are refused, by "error" before anything
@@ -435,10 +455,14 @@ class RecurrentEvents(IndividualArray):
         array([ 0., 31.])
         """
         columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
+        is_column = isinstance(terminal, str)
+        columns["terminal"] = terminal if is_column else None
         if duplicates != "warn":
             df = settle_duplicates(df, columns.values(), id, duplicates)
         records = read_start_stop(df, columns, unit=unit, origin=origin)
         y = cls(**assemble(records))
+        if not is_column:
+            y = y.with_terminal(terminal)
         if isinstance(exposure, str):
             start_of_row = records.window_start
             return y._expose(read_exposure_column(df, id, exposure, start_of_row))
@@ -454,6 +478,7 @@ class RecurrentEvents(IndividualArray):
         ids: ArrayLike | None = None,
         *,
         exposure: Any = None,
+        terminal: Any = None,
     ) -> Self:
         """Read one list of event times per individual.
 
@@ -472,6 +497,9 @@ class RecurrentEvents(IndividualArray):
         exposure : (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`.
+        terminal : (n,) array-like or mapping, optional
+            Whether the end of follow-up is a terminal event, such as death; see
+            `with_terminal`.
 
         Returns
         -------
@@ -486,7 +514,8 @@ class RecurrentEvents(IndividualArray):
         array([10.,  7.])
         """
         records = read_lists(events, start=start, end=end, cost=cost, ids=ids)
-        return cls(**assemble(records)).with_exposure(exposure)
+        y = cls(**assemble(records)).with_exposure(exposure)
+        return y.with_terminal(terminal)
 
     @classmethod
     def from_wide(
@@ -496,6 +525,7 @@ class RecurrentEvents(IndividualArray):
         start: ArrayLike | None = None,
         ids: ArrayLike | None = None,
         exposure: Any = None,
+        terminal: Any = None,
     ) -> Self:
         """Read rows of event times followed by the end of follow-up.
 
@@ -511,6 +541,9 @@ class RecurrentEvents(IndividualArray):
         exposure : (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`.
+        terminal : (n,) array-like or mapping, optional
+            Whether the end of follow-up is a terminal event, such as death; see
+            `with_terminal`.
 
         Returns
         -------
@@ -525,7 +558,8 @@ class RecurrentEvents(IndividualArray):
         array([2, 0])
         """
         records = read_wide(values, start=start, ids=ids)
-        return cls(**assemble(records)).with_exposure(exposure)
+        y = cls(**assemble(records)).with_exposure(exposure)
+        return y.with_terminal(terminal)
 
     @classmethod
     def from_flat(
@@ -538,6 +572,7 @@ class RecurrentEvents(IndividualArray):
         costs: ArrayLike | None = None,
         ids: ArrayLike | None = None,
         exposure: Any = None,
+        terminal: Any = None,
     ) -> Self:
         """Read the event times of all individuals from one array.
 
@@ -558,6 +593,9 @@ class RecurrentEvents(IndividualArray):
         exposure : (n,) array-like, mapping or Trajectories, optional
             What the number of events is proportional to, such as the length of a pipe; see
             `with_exposure`.
+        terminal : (n,) array-like or mapping, optional
+            Whether the end of follow-up is a terminal event, such as death; see
+            `with_terminal`.
 
         Returns
         -------
@@ -573,7 +611,8 @@ class RecurrentEvents(IndividualArray):
         records = read_flat(
             times, event_offsets, start=start, end=end, costs=costs, ids=ids
         )
-        return cls(**assemble(records)).with_exposure(exposure)
+        y = cls(**assemble(records)).with_exposure(exposure)
+        return y.with_terminal(terminal)
 
     @classmethod
     def scan_parquet(  # noqa: PLR0913 - all but the first are by name
@@ -586,6 +625,7 @@ class RecurrentEvents(IndividualArray):
         stop: str | None = None,
         start: Any = None,
         cost: str | None = None,
+        terminal: str | None = None,
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
@@ -611,8 +651,9 @@ class RecurrentEvents(IndividualArray):
         stop : str, optional
             The alternative: with the column ``start``, rows are windows as in
             `from_start_stop`, which can have gaps.
-        start, cost, unit : optional
-            As in `from_long` and `from_start_stop`; a start is a column or one for all.
+        start, cost, terminal, unit : optional
+            As in `from_long` and `from_start_stop`; a start is a column or one for all,
+            terminal events are a column.
         origin : time stamp or "individual", optional
             As there; by default the earliest time stamp of all files.
         exposure : float, (n,) array-like, mapping, Series or Trajectories, optional
@@ -649,6 +690,7 @@ class RecurrentEvents(IndividualArray):
             stop=stop,
             start=start,
             cost=cost,
+            terminal=terminal,
             unit=unit,
             origin=origin,
             exposure=exposure,
@@ -694,6 +736,35 @@ class RecurrentEvents(IndividualArray):
         exposed = self._with(exposure=exposure)
         check_exposed(exposed)
         return exposed
+
+    def with_terminal(self, terminal: Any) -> Self:
+        """Return the histories with terminal events, after which there are no events.
+
+        Patients die and machines are scrapped. An individual that was still there at its
+        end of follow-up could have had further events, one with a terminal event could not.
+
+        Parameters
+        ----------
+        terminal : bool, (n,) array-like, mapping or Series
+            Whether the end of follow-up of each individual is a terminal event: booleans,
+            or 0 and 1, in the order of `ids` or by id. None takes terminal events away.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same histories with terminal events.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[3.0], []], end=[9.0, 4.0], ids=["P1", "P2"])
+        >>> y.with_terminal({"P1": False, "P2": True}).is_terminal
+        array([False,  True])
+        """
+        if terminal is None and self.is_terminal is None:
+            return self
+        flags = None if terminal is None else match_terminal(self, terminal)
+        return self._with(is_terminal=flags)
 
     def in_calendar_time(self, since: ArrayLike | None = None) -> Self:
         """Count the time of all individuals from one date.
@@ -769,7 +840,8 @@ class RecurrentEvents(IndividualArray):
         Returns
         -------
         bool
-            Whether ids, events, costs, windows, unit, origins and exposures all agree.
+            Whether ids, events, costs, windows, terminal events, unit, origins and
+            exposures all agree.
             The name of the id column does not count.
 
         Examples
@@ -785,7 +857,7 @@ class RecurrentEvents(IndividualArray):
             is_same = self.exposure is other.exposure
         else:
             is_same = self.exposure.equals(other.exposure)
-        arrays = ("ids", "event_offsets", "times", "costs", "origins")
+        arrays = ("ids", "event_offsets", "times", "costs", "origins", "is_terminal")
         windows = ("window_offsets", "window_start", "window_stop")
         clocks = (self.time_unit, self.origin), (other.time_unit, other.origin)
         return (
@@ -805,8 +877,8 @@ class RecurrentEvents(IndividualArray):
         ----------
         parts : sequence of RecurrentEvents
             At least one; all in the same unit and from the same origin, and all with
-            exposures or none. Origins of the individuals' own are kept if all parts
-            have them.
+            exposures or none, likewise with terminal events. Origins of the individuals'
+            own are kept if all parts have them.
 
         Returns
         -------
@@ -835,6 +907,7 @@ class RecurrentEvents(IndividualArray):
             has_costs=any(part.has_costs for part in parts),
             origins=join_origins([part.origins for part in parts]),
             exposure=_join_exposures(parts),
+            is_terminal=join_terminal(parts),
         )
 
     def to_long(self, *, backend: str | None = None) -> Any:
@@ -848,8 +921,8 @@ class RecurrentEvents(IndividualArray):
         Returns
         -------
         DataFrame
-            Columns ``id_name`` (or "id"), "start", "time", "event" and, if costs were
-            given, "cost". Times are time stamps if origins are known.
+            Columns ``id_name`` (or "id"), "start", "time", "event" and, if they were
+            given, "cost" and "terminal". Times are time stamps if origins are known.
             ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
             the same histories, sorted by id; ``duplicates="keep"`` says that events at the
             same time are right.
@@ -882,8 +955,8 @@ class RecurrentEvents(IndividualArray):
         Returns
         -------
         DataFrame
-            Columns ``id_name`` (or "id"), "start", "stop", "event" and, if costs were
-            given, "cost". Times are time stamps if origins are known.
+            Columns ``id_name`` (or "id"), "start", "stop", "event" and, if they were
+            given, "cost" and "terminal". Times are time stamps if origins are known.
             ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
             gives the same histories, sorted by id.
 

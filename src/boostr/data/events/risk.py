@@ -32,10 +32,17 @@ class RiskTable:
     exposure: FloatArray  # (W,) 1 by default
 
     @classmethod
-    def from_events(cls, events: RecurrentEvents, weight: FloatArray) -> RiskTable:
-        """Place windows and events on the grid of event times; leave out weight 0."""
+    def from_events(
+        cls, events: RecurrentEvents, weight: FloatArray, times: FloatArray | None = None
+    ) -> RiskTable:
+        """Place windows and events on the grid of event times; leave out weight 0.
+
+        ``times`` are another grid, which has all event times.
+        """
         counted = weight[events.event_owner] > 0.0
-        times, event_index = np.unique(events.times[counted], return_inverse=True)
+        if times is None:
+            times = np.unique(events.times[counted])
+        event_index = np.searchsorted(times, events.times[counted])
         windows = exposed_windows(events)
         # At risk on (start, stop]: an event at the start of a window is not in it.
         enter = np.searchsorted(times, windows.start, side="right")

@@ -16,6 +16,7 @@ from boostr.data.events.assemble import Records, assemble
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
 from boostr.data.events.read_exposure import match_exposure
+from boostr.data.events.terminal import as_terminal_events
 from boostr.data.individuals import count_of
 from boostr.data.parquet.files import Paths
 from boostr.data.parquet.row_groups import open_files
@@ -63,6 +64,8 @@ class ScannedEvents:
         Unit of the times, as in `RecurrentEvents`.
     has_costs : bool
         Whether costs were given.
+    has_terminal : bool
+        Whether terminal events were given.
 
     See Also
     --------
@@ -101,6 +104,8 @@ class ScannedEvents:
         self.id_name = empty.id_name
         self.time_unit = empty.time_unit
         self.has_costs = empty.costs is not None
+        self.has_terminal = empty.is_terminal is not None
+        self._only_terminal = False
         self._origin = empty.origin
         # The earliest of all time stamps is their origin, unless it was given.
         self._stamps: tuple[Any, ...] = tuple(moments) if empty.origin is not None else ()
@@ -182,7 +187,21 @@ class ScannedEvents:
 
     def _read(self, table: Any) -> RecurrentEvents:
         with self._rows.named_errors():
-            return self._make(**assemble(self._read_records(table, self.origin)))
+            y = self._make(**assemble(self._read_records(table, self.origin)))
+        return as_terminal_events(y) if self._only_terminal else y
+
+    def as_terminal_events(self) -> ScannedEvents:
+        """Return the same follow-up with the terminal events as the only events.
+
+        Returns
+        -------
+        ScannedEvents
+            The same files.
+        """
+        deaths = self.with_exposure(None)
+        deaths.__dict__.pop("n_events", None)
+        deaths.has_costs, deaths._only_terminal = False, True
+        return deaths
 
     @cached_property
     def _exposure(self) -> Exposure | None:
@@ -229,6 +248,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
     stop: str | None,
     start: Any,
     cost: str | None,
+    terminal: str | None,
     unit: str | None,
     origin: Any,
     exposure: Any,
@@ -237,7 +257,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
 ) -> ScannedEvents:
     """Return the scan of Parquet files; see `RecurrentEvents.scan_parquet`."""
     check_common(start)
-    columns: Columns = {"id": id, "event": event, "cost": cost}
+    columns: Columns = {"id": id, "event": event, "cost": cost, "terminal": terminal}
     columns |= _time_columns(time, start, stop)
     names = [name for name in columns.values() if name is not None]
     if isinstance(start, str):
