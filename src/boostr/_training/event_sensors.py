@@ -40,6 +40,7 @@ from boostr._training.settings import Settings
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import exposed_windows
+from boostr.data.events.intervals import refuse_intervals
 from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -138,6 +139,7 @@ def call_sensors(
             f"{n - len(rows)} of {n} have none before `now`.\n\n"
             "Hint: leave these out, or forecast from a later time."
         )
+    refuse_intervals(events, "A sensor that follows from the events")
     made = spread_shared(sensors(events, stop), events, n, until=stop)
     if not isinstance(made, Trajectories):
         raise InvalidSensorsError(
@@ -154,7 +156,7 @@ def _call(Z: HistorySensors, y: RecurrentEvents) -> Trajectories:
 
 def _without_events(y: RecurrentEvents) -> RecurrentEvents:
     return y._with(
-        times=y.times[:0], costs=y.costs[:0], event_offsets=np.zeros_like(y.event_offsets)
+        **y._take_events(slice(0)), event_offsets=np.zeros_like(y.event_offsets)
     )
 
 

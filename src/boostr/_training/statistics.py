@@ -29,6 +29,7 @@ from boostr.basis.clock import PooledHistories
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.events.intervals import place_events
 from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidEventsError
 
@@ -225,22 +226,31 @@ def compute_statistics(
     settings: Settings, data: TrainingData, exposure: ExposedWindows | None = None
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
-    clock_sample = data.every(
-        find_step(len(data), N_CLOCK_SAMPLE, len(data.events.times), MOST_EVENTS)
-    )
+    step = find_step(len(data), N_CLOCK_SAMPLE, len(data.events.times), MOST_EVENTS)
+    given, data = data, _settle_intervals(data, step)
+    clock_sample = data.every(step)
     sample = clock_sample
     if data.sensors is not None:
         n_values = data.sensors.values.size + data.sensors.times.size
         sample = data.every(find_step(len(data), N_SAMPLE, n_values, MOST_VALUES))
     wants_ranges = len(sample) < len(data)
     summary = DataSummary.of(
-        data.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
+        given.events, data.weights, data.sensors, data.features, wants_ranges=wants_ranges
     )
     summary.check(settings.clock)
     plan = plan_statistics(settings, clock_sample, sample, summary)
     stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
     return Prepared(plan, stats, problem, clock_sample, sample)
+
+
+def _settle_intervals(data: TrainingData, step: int) -> TrainingData:
+    """Return data in which events of intervals are spread evenly on the pooled clock."""
+    if data.events.intervals is None:
+        return data
+    sample = data.every(step)
+    clock = OperationalClock.from_events(sample.events, sample.weights)
+    return replace(data, events=place_events(data.events, clock.read))
 
 
 def plan_statistics(

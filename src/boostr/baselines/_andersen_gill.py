@@ -22,6 +22,7 @@ from boostr.basis import CalendarClock
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
 from boostr.data.events.exposure import CutWindows, Exposure
 from boostr.data.flat import owners_of
+from boostr.data.events.intervals import refuse_intervals
 from boostr.data.target import refuse_costs
 
 __all__ = ["AndersenGill"]
@@ -115,6 +116,7 @@ class AndersenGill(Baseline):
         lifelines = require("lifelines", extra="baselines", feature="AndersenGill")
         refuse_costs(data.events, "AndersenGill")
         refuse_no_events(data.events)
+        refuse_intervals(data.events, "AndersenGill")
         n_cells = 1 if data.sensors is None else self.n_cells
         self.cells_ = TimeCells.even(self.horizon_, n_cells)
         expanded, self.coef_names_ = self._expand(data.features, data.sensors, data.events)

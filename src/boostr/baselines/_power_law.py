@@ -13,6 +13,7 @@ from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.baselines._base import refuse_no_events
 from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
+from boostr.data.events.intervals import refuse_intervals
 
 __all__ = ["Histories", "PowerFit", "exposures", "fit_power_laws", "maximise"]
 
@@ -41,6 +42,7 @@ class Histories:
     def from_events(cls, events: RecurrentEvents, weights: FloatArray) -> Histories:
         """Return the data of events; refuse histories without any."""
         refuse_no_events(events)
+        refuse_intervals(events, "A power-law process")
         n, unit = len(events), float(events.window_stop.max())
         windows = exposed_windows(events)
         return cls(

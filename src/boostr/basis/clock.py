@@ -12,6 +12,7 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, RiskTable
 from boostr.data.events.exposure import exposed_windows
+from boostr.data.events.intervals import place_events
 
 __all__ = [
     "ROUNDING",
@@ -40,6 +41,8 @@ _STEPS = (0.5, 2.0)  # factors of one round
 ROUNDING = 1e-9  # of times
 _N_REMEMBERED = 32  # clocks whose curves are not made again
 _STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
+_MOST_SPREADS = 20  # of events of intervals on the clock that they tell
+_STILL = 1e-4  # of the time axis: the mean move of events below which they stay
 _STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
 
 
@@ -85,9 +88,27 @@ class OperationalClock:
         """Smooth the mean cumulative function of the events.
 
         Without any event of positive cost there is nothing to count in, and the clock is
-        the calendar.
+        the calendar. Events of intervals are spread evenly on the clock itself: it is
+        estimated again until they stay where they are.
         """
         weights = np.ones(len(events)) if weights is None else weights
+        clock = cls._smooth(events, weights)
+        if events.intervals is None:
+            return clock
+        tolerance = _STILL * float(events.window_stop.max() - events.window_start.min())
+        for _ in range(_MOST_SPREADS):
+            moved = place_events(events, clock.read)
+            change = np.abs(moved.times - events.times).mean() if moved.times.size else 0.0
+            if change <= tolerance:
+                break
+            events, clock = moved, cls._smooth(moved, weights)
+        return clock
+
+    @classmethod
+    def _smooth(
+        cls, events: RecurrentEvents, weights: FloatArray
+    ) -> OperationalClock | CalendarClock:
+        """Return the clock of events with their times."""
         if not weights.all():
             events, weights = events[weights > 0.0], weights[weights > 0.0]
         step = max(1, len(events) // _SAMPLE_SIZE)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.data.events.intervals import clip_intervals
 from boostr.data.events.recurrent_events import RecurrentEvents
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.sensors.trajectories import Trajectories
@@ -35,8 +36,8 @@ def clip(
     n_events = np.bincount(who[happens], minlength=n)
     died = y.is_terminal
     part = y._with(
-        times=y.times[happens],
-        costs=y.costs[happens],
+        **y._take_events(happens)
+        | {"intervals": clip_intervals(y, start, stop, happens)},
         event_offsets=offsets_of(n_events[rows]),
         window_start=begin[is_seen],
         window_stop=end[is_seen],

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from boostr._checks.numbers import blame
 from boostr._typing import AnyArray, FloatArray
+from boostr.data.events.intervals import move_intervals
 from boostr.data.flat import owners_of
 from boostr.data.times import MICROSECONDS, as_stamp, to_numbers, to_stamps
 from boostr.exceptions import InvalidParameterError
@@ -121,6 +122,7 @@ def _move(y: Events, shift: FloatArray, **clock: Any) -> Events:
         raise blame(rule, y.ids, owner[begin < 0.0], hint)
     return y._with(
         times=y.times + shift[y.event_owner],
+        intervals=move_intervals(y, shift),
         window_start=begin,
         window_stop=y.window_stop + shift[owner],
         exposure=None if y.exposure is None else y.exposure.move(shift),

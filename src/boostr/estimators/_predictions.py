@@ -393,10 +393,24 @@ class PredictionMethods(FittedEstimator):
     def _log_ratio(self, curves: UnitCurves, events: RecurrentEvents) -> FloatArray:
         """Return the log of predicted over average rate at every event."""
         times = events.times
+        if events.intervals is not None:  # rises in the place of rates
+            return self._log_ratio_of_rises(curves, events, events.intervals)
         rates = curves.slopes_at(events.event_owner, self.clock_.read(times))
         rates = rates * self.clock_.rate(times)
         average = self.reference_clock_.rate(times)
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
+        return np.log(np.maximum(ratio, _LEAST_RATIO))
+
+    def _log_ratio_of_rises(
+        self, curves: UnitCurves, events: RecurrentEvents, intervals: FloatArray
+    ) -> FloatArray:
+        """Return the log of predicted over average number in the interval of every event."""
+        start, stop = intervals[:, 0], intervals[:, 1]
+        clock, owner = self.clock_, events.event_owner
+        rises = curves.values_at(owner, clock.read(stop))
+        rises -= curves.values_at(owner, clock.read(start))
+        average = self.reference_clock_.read(stop) - self.reference_clock_.read(start)
+        ratio = np.divide(rises, average, out=np.ones_like(rises), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
     def _read_input(

@@ -11,6 +11,7 @@ from boostr._checks.numbers import check_weights, first_few
 from boostr._checks.parameters import check_choice
 from boostr._typing import BoolArray, FloatArray
 from boostr.data import RecurrentEvents, check_target
+from boostr.data.events.intervals import refuse_intervals
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.metrics._observation import (
     check_borders,
@@ -348,6 +349,7 @@ def point_process_log_likelihood(
     events = check_target(y)
     mean = check_positive(expected, len(events), "expected")
     weight = check_weights(sample_weight, len(events))
+    refuse_intervals(events, "The likelihood of a point process")
     rates = _check_rates(intensity, events)
     with np.errstate(divide="ignore"):
         logs = events.costs * np.log(rates)

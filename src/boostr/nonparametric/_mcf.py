@@ -23,7 +23,9 @@ from boostr._kernels.mcf import (
     sweep_terminal_residuals,
 )
 from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr.basis import OperationalClock
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.events.intervals import place_events
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.times import name_unit
 from boostr.exceptions import InvalidParameterError
@@ -175,7 +177,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : RecurrentEvents
-            Event histories; where they have exposures, events are counted per unit.
+            Event histories; where they have exposures, events are counted per unit. Counts
+            over intervals are spread over these in proportion to the estimated rate.
         sample_weight : array-like of shape (n,), default=None
             How often each individual counts; 1 by default.
 
@@ -187,6 +190,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         self._check_params()
         check_target(y)
         weights = check_weights(sample_weight, len(y))
+        if y.intervals is not None:
+            y = place_events(y, OperationalClock.from_events(y, weights).read)
         table = RiskTable.from_events(y, weights)
         self.n_individuals_ = len(y)
         self.times_ = table.times

@@ -10,6 +10,7 @@ from scipy.special import chdtr, chdtrc, ndtr
 
 from boostr._typing import FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, RiskTable, check_target
+from boostr.data.events.intervals import refuse_intervals
 from boostr.data.target import refuse_exposure
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.nonparametric._mcf import read_groups
@@ -207,6 +208,7 @@ def _place_events(y: RecurrentEvents, truncation: str) -> tuple[FloatArray, Floa
     """
     check_target(y)
     refuse_exposure(y, "A test of trend")
+    refuse_intervals(y, "A test of trend")
     owner, times = y.event_owner, _observed_time(y)
     length = y.follow_up.copy()
     last = y.event_offsets[1:][y.n_events > 0] - 1

@@ -18,6 +18,7 @@ from boostr._frailty.law import sum_by_owner
 from boostr._typing import AnyArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip, clip_sensors
+from boostr.data.events.intervals import move_intervals
 from boostr.data.features import is_frame
 from boostr.exceptions import BoostrError, InvalidParameterError
 from boostr.io.files import check_checkpoint
@@ -182,6 +183,7 @@ def _find_window(date: Date, y: RecurrentEvents, horizon: float) -> Window:
     zero = date.times[rows]
     moved = after._with(
         times=after.times - zero[after.event_owner],
+        intervals=move_intervals(after, -zero),
         window_start=np.zeros(len(rows)),
         window_stop=lengths,
         origin=None,

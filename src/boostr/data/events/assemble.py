@@ -157,6 +157,7 @@ class Records:
     origin: np.datetime64 | None = None
     origins: AnyArray | None = None  # (n,) datetime64[us]
     is_terminal: BoolArray | None = None  # (n,)
+    intervals: FloatArray | None = None  # (n_events, 3)
 
 
 def assemble(records: Records) -> dict[str, Any]:
@@ -169,7 +170,8 @@ def assemble(records: Records) -> dict[str, Any]:
         )
     _check_values(records)
     start, stop, window_offsets = _lay_out_windows(records)
-    times, costs, event_offsets = _lay_out_events(records)
+    times, marks, event_offsets = _lay_out_events(records)
+    costs = marks.pop("costs")
     check_inside(times, event_offsets, start, stop, window_offsets, records.ids)
     return {
         "times": times,
@@ -186,6 +188,7 @@ def assemble(records: Records) -> dict[str, Any]:
         "origin": records.origin,
         "origins": records.origins,
         "is_terminal": records.is_terminal,
+        **marks,
     }
 
 
@@ -212,12 +215,16 @@ def _lay_out_windows(records: Records) -> tuple[FloatArray, FloatArray, OffsetAr
 
 def _lay_out_events(
     records: Records,
-) -> tuple[FloatArray, FloatArray | None, OffsetArray]:
-    """Sort the events within individuals."""
-    times, costs, owner = records.times, records.costs, records.event_owner
+) -> tuple[FloatArray, dict[str, Any], OffsetArray]:
+    """Sort the events within individuals, with what is known of each."""
+    times, owner = records.times, records.event_owner
+    marks = {name: getattr(records, name) for name in ("costs", "intervals")}
     order = order_within(times, owner)
     if order is not None:
         times = times[order]
-        costs = None if costs is None else costs[order]
+        marks = {
+            name: None if values is None else values[order]
+            for name, values in marks.items()
+        }
     offsets = offsets_of(np.bincount(owner, minlength=records.ids.size))
-    return times, costs, offsets
+    return times, marks, offsets

@@ -10,6 +10,7 @@ import numpy as np
 from boostr._checks.numbers import blame
 from boostr._optional import require
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
+from boostr.data.events.intervals import refuse_intervals
 from boostr.data.events.read import find_tied
 from boostr.data.flat import owners_of
 from boostr.data.times import as_moments
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 def write_long(y: RecurrentEvents, backend: str | None) -> Any:
     """Return a table of events and ends of follow-up; histories must have no gaps."""
+    refuse_intervals(y, "A table of events")
     gaps = np.diff(y.window_offsets) > 1
     if gaps.any():
         raise blame(
@@ -45,6 +47,7 @@ def write_long(y: RecurrentEvents, backend: str | None) -> Any:
 
 def write_start_stop(y: RecurrentEvents, backend: str | None) -> Any:
     """Return a table of windows that are cut at the events; there must be no ties."""
+    refuse_intervals(y, "A table of events")
     _check_no_ties(y)
     n_events = y.times.size
     owner = np.concatenate([y.event_owner, owners_of(y.window_offsets)])

@@ -23,6 +23,7 @@ from boostr.data.columns import (
     read_numbers,
 )
 from boostr.data.events.assemble import Records
+from boostr.data.events.intervals import put_evenly, spread
 from boostr.data.events.terminal import check_terminal_rows
 from boostr.data.individuals import concatenate_ids, count_of
 from boostr.data.times import as_stamp, common_kind, count_times
@@ -185,6 +186,53 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
         ),
         **clock,
     )
+
+
+def read_counts(
+    df: Any, columns: Columns, *, unit: str | None, origin: Any
+) -> tuple[Records, FloatArray]:
+    """Return unchecked records from rows of intervals, and the starts of the rows."""
+    frame = as_frame(df)
+    check_columns(frame, columns, df)
+    ids, owner = find_owners(_column(frame, columns, "id"))
+    counts = _check_counts(read_numbers(_column(frame, columns, "count")), owner, ids)
+    is_terminal = _read_terminal(frame, columns, owner, ids)
+    moments = {
+        role: read_moments(_column(frame, columns, role)) for role in ("start", "stop")
+    }
+    numbers, clock = count_times(moments, owner, unit=unit, origin=origin)
+    start, stop = numbers["start"], numbers["stop"]
+    order = np.lexsort((start, owner))  # so that the order of rows does not matter
+    intervals = spread(start[order], stop[order], counts[order])
+    records = Records(
+        times=put_evenly(intervals),
+        event_owner=np.repeat(owner[order], counts[order]),
+        costs=None,
+        window_start=start,
+        window_stop=stop,
+        window_owner=owner,
+        ids=ids,
+        has_ids=True,
+        id_name=columns["id"],
+        is_terminal=_find_terminal(is_terminal, stop, owner, stop, owner, ids),
+        intervals=intervals,
+        **clock,
+    )
+    return records, start
+
+
+def _check_counts(counts: FloatArray, owner: OffsetArray, ids: AnyArray) -> OffsetArray:
+    """Return whole numbers of events; refuse negative, fractional and missing ones."""
+    rules = {
+        "Counts of events must not be negative": counts < 0.0,
+        "Counts of events must be whole numbers, not missing": ~(counts == np.floor(counts))
+        | np.isinf(counts),
+    }
+    for rule, wrong in rules.items():
+        if wrong.any():
+            hint = "correct them, or leave out intervals whose count is not known."
+            raise blame(rule, ids, owner[wrong], hint)
+    return counts.astype(np.int64)
 
 
 def _read_terminal(

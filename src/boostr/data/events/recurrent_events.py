@@ -20,6 +20,7 @@ from boostr.data.events.exposure import Exposure
 from boostr.data.events.frames import write_long, write_start_stop
 from boostr.data.events.read import (
     find_tied,
+    read_counts,
     read_long,
     read_start_stop,
     settle_duplicates,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _N_SHOWN = 12  # individuals of the timeline in a notebook
+_EVENT_FIELDS = ("times", "costs", "intervals")  # one entry per event
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -94,6 +96,9 @@ class RecurrentEvents(IndividualArray):
     is_terminal : (n,) bool array or None
         Whether the end of follow-up of each is a terminal event, such as death, after
         which there are no events; None if it was never said.
+    intervals : (n_events, 3) float64 array or None
+        Start and stop of the interval in which each event came, and the share of the way
+        between them at which it is counted; None if event times are known.
 
     See Also
     --------
@@ -143,6 +148,7 @@ class RecurrentEvents(IndividualArray):
     origins: AnyArray | None = None  # (n,) datetime64[us]
     exposure: Exposure | None = None  # of n individuals
     is_terminal: BoolArray | None = None  # (n,)
+    intervals: FloatArray | None = None  # (n_events, 3)
 
     @property
     def start(self) -> FloatArray:
@@ -242,8 +248,7 @@ class RecurrentEvents(IndividualArray):
         events, event_offsets = take_entries(self.event_offsets, index)
         windows, window_offsets = take_entries(self.window_offsets, index)
         return self._with(
-            times=self.times[events],
-            costs=self.costs[events],
+            **self._take_events(events),
             event_offsets=event_offsets,
             window_start=self.window_start[windows],
             window_stop=self.window_stop[windows],
@@ -253,6 +258,13 @@ class RecurrentEvents(IndividualArray):
             exposure=None if self.exposure is None else self.exposure[index],
             is_terminal=None if self.is_terminal is None else self.is_terminal[index],
         )
+
+    def _take_events(self, events: Any) -> dict[str, AnyArray]:
+        """Return the fields of some events, by positions or a mask."""
+        fields = {name: getattr(self, name) for name in _EVENT_FIELDS}
+        return {
+            name: values[events] for name, values in fields.items() if values is not None
+        }
 
     def _entries(self) -> Iterator[AnyArray]:
         """Return the event times of every individual."""
@@ -466,6 +478,81 @@ class RecurrentEvents(IndividualArray):
         if isinstance(exposure, str):
             start_of_row = records.window_start
             return y._expose(read_exposure_column(df, id, exposure, start_of_row))
+        return y.with_exposure(exposure)
+
+    @classmethod
+    def from_counts(
+        cls,
+        df: Any,
+        id: str,
+        start: str,
+        stop: str,
+        count: str,
+        *,
+        unit: str | None = None,
+        origin: Any = None,
+        exposure: Any = None,
+        terminal: Any = None,
+    ) -> Self:
+        """Read a table of intervals with the number of events in each.
+
+        Inspections and meter readings tell how many events there were since the last one,
+        but not when. Models, mean cumulative functions and metrics of counts take such
+        histories like others; what needs times of events says so.
+
+        Parameters
+        ----------
+        df : DataFrame
+            From pandas, polars or anything else that narwhals reads.
+        id, start, stop, count : str
+            Names of the columns: the individual had ``count`` events in
+            ``(start, stop]``. Intervals without events are rows, too, with count 0; time
+            between intervals was not observed. Times are numbers, durations or time
+            stamps.
+        unit, origin
+            As in `from_start_stop`.
+        exposure : str, (n,) array-like, mapping or Trajectories, optional
+            As in `from_start_stop`.
+        terminal : str, (n,) array-like or mapping, optional
+            As in `from_start_stop`.
+
+        Returns
+        -------
+        RecurrentEvents
+            One entry per id, with ``intervals``. Until a model or an estimate of the pooled
+            rate spreads them better, events are spread evenly over their intervals.
+
+        Raises
+        ------
+        InvalidEventsError
+            If counts are negative or not whole, or intervals overlap; the message names
+            the individuals.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from boostr.data import RecurrentEvents
+        >>> df = pd.DataFrame(
+        ...     {
+        ...         "pump": ["P1", "P1", "P2"],
+        ...         "since": [0.0, 30.0, 0.0],
+        ...         "day": [30.0, 60.0, 45.0],
+        ...         "leaks": [2, 0, 1],
+        ...     }
+        ... )
+        >>> y = RecurrentEvents.from_counts(df, "pump", "since", "day", "leaks")
+        >>> y.n_events, y.follow_up
+        (array([2, 1]), array([60., 45.]))
+        """
+        columns = {"id": id, "start": start, "stop": stop, "count": count}
+        is_column = isinstance(terminal, str)
+        columns["terminal"] = terminal if is_column else None
+        records, begins = read_counts(df, columns, unit=unit, origin=origin)
+        y = cls(**assemble(records))
+        if not is_column:
+            y = y.with_terminal(terminal)
+        if isinstance(exposure, str):
+            return y._expose(read_exposure_column(df, id, exposure, begins))
         return y.with_exposure(exposure)
 
     @classmethod
@@ -857,7 +944,7 @@ class RecurrentEvents(IndividualArray):
             is_same = self.exposure is other.exposure
         else:
             is_same = self.exposure.equals(other.exposure)
-        arrays = ("ids", "event_offsets", "times", "costs", "origins", "is_terminal")
+        arrays = ("ids", "event_offsets", "origins", "is_terminal", *_EVENT_FIELDS)
         windows = ("window_offsets", "window_start", "window_stop")
         clocks = (self.time_unit, self.origin), (other.time_unit, other.origin)
         return (
@@ -905,6 +992,7 @@ class RecurrentEvents(IndividualArray):
             **joined,
             **join_ids(parts),
             has_costs=any(part.has_costs for part in parts),
+            intervals=_join_intervals(parts),
             origins=join_origins([part.origins for part in parts]),
             exposure=_join_exposures(parts),
             is_terminal=join_terminal(parts),
@@ -999,3 +1087,15 @@ def _join_exposures(parts: Sequence[RecurrentEvents]) -> Exposure | None:
             "Hint: part.with_exposure(1.0) says that one unit was exposed."
         )
     return Exposure.concatenate(some) if some else None
+
+
+def _join_intervals(parts: Sequence[RecurrentEvents]) -> FloatArray | None:
+    """Return the intervals of the events of all parts, or None if no part has any."""
+    some = [part.intervals for part in parts if part.intervals is not None]
+    if some and len(some) < len(parts):
+        raise InvalidEventsError(
+            "Either all parts must have counts over intervals or none, but "
+            f"{len(some)} of {len(parts)} have some.\n\n"
+            "Hint: count the events of the others over intervals, too, with from_counts."
+        )
+    return np.concatenate(some) if some else None

@@ -105,6 +105,7 @@ def as_terminal_events(y: RecurrentEvents) -> RecurrentEvents:
         times=times,
         costs=np.ones(times.size),
         has_costs=False,
+        intervals=None,
         event_offsets=np.concatenate([[0], np.cumsum(n_events)]),
         exposure=None,
         is_terminal=None,

@@ -18,6 +18,7 @@ from boostr._kernels.path_memory import count_within, fading_sum, running_max, r
 from boostr._kernels.paths import hold_values
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
+from boostr.data.events.intervals import refuse_intervals
 from boostr.data.sensors.build import one_each, refine, unite
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
@@ -89,6 +90,7 @@ def add_time_since_event(
     name: str,
 ) -> Sensors:
     """Return the sensors with the time since the last event, or since entry."""
+    refuse_intervals(events, "The time since the last event")
     longest = float((events.end - events.start).max()) if len(events) else 1.0
     length = _resolve_step(step, longest / _N_STEPS_OF_FOLLOW_UP)
     happened = Runs(events.times, events.event_offsets)
@@ -122,6 +124,7 @@ def add_recent_events(
     Z: Sensors, events: RecurrentEvents, window: float, name: str | None
 ) -> Sensors:
     """Return the sensors with the number of events in the last `window`."""
+    refuse_intervals(events, "The number of recent events")
     span = check_length(window, "window")
     happened = Runs(events.times, events.event_offsets)
     grid = unite(one_each(events.start), happened)
