@@ -90,7 +90,7 @@ def test_a_table_has_one_row_and_dates(backend, kind):
     y = RecurrentEvents.from_long(END, **DATED)
     frame = y.describe().to_frame(backend=backend)
     assert isinstance(frame, kind.DataFrame)
-    assert frame.shape == (1, 26)
+    assert frame.shape == (1, 27)
     assert pd.Timestamp(frame["last_time"][0]) == pd.Timestamp("2024-03-01")
 
 

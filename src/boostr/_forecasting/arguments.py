@@ -207,4 +207,7 @@ def _begin(y: RecurrentEvents, ids: AnyArray) -> RecurrentEvents:
         origins=origins,
         has_costs=y.has_costs,
         is_terminal=None if y.is_terminal is None else np.zeros(n, dtype=bool),
+        intervals=None if y.intervals is None else y.intervals[:0],
+        event_kind=None if y.event_kind is None else y.event_kind[:0],
+        kinds=y.kinds,
     )

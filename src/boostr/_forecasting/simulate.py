@@ -195,7 +195,9 @@ class _Turns:
         self._exposure = None if exposure is None else exposure[rows]
         self._sensors: HistorySensors = present.sensors  # type: ignore[assignment]
         # Every path is an individual of its own.
-        self._events = present.events[rows]._with(ids=np.arange(len(rows)), has_ids=True)
+        self._events = present.events[rows]._with(
+            ids=np.arange(len(rows)), has_ids=True, event_kind=None, kinds=None
+        )
         self._last = present.now[rows].copy()
         self._stop = stop
 

@@ -29,7 +29,7 @@ from boostr.basis.clock import PooledHistories
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import Fingerprint
-from boostr.data.events.intervals import place_events
+from boostr.data.events.intervals import place_events, smear_events
 from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidEventsError
 
@@ -239,7 +239,8 @@ def compute_statistics(
     )
     summary.check(settings.clock)
     plan = plan_statistics(settings, clock_sample, sample, summary)
-    stats = plan.compute(data.events, data.sensors, data.uneven_weights, exposure)
+    events = smear_events(data.events, plan.reference_clock.read)
+    stats = plan.compute(events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
     return Prepared(plan, stats, problem, clock_sample, sample)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from boostr._checks.numbers import blame
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
+from boostr.data.events.kinds import code_kinds
 from boostr.data.flat import (
     inside_windows,
     merge_touching,
@@ -158,6 +160,7 @@ class Records:
     origins: AnyArray | None = None  # (n,) datetime64[us]
     is_terminal: BoolArray | None = None  # (n,)
     intervals: FloatArray | None = None  # (n_events, 3)
+    labels: Sequence[Any] | None = None  # (n_events,) kinds
 
 
 def assemble(records: Records) -> dict[str, Any]:
@@ -170,7 +173,11 @@ def assemble(records: Records) -> dict[str, Any]:
         )
     _check_values(records)
     start, stop, window_offsets = _lay_out_windows(records)
-    times, marks, event_offsets = _lay_out_events(records)
+    kinds = None
+    codes = None
+    if records.labels is not None:
+        codes, kinds = code_kinds(records.labels, records.event_owner, records.ids)
+    times, marks, event_offsets = _lay_out_events(records, codes)
     costs = marks.pop("costs")
     check_inside(times, event_offsets, start, stop, window_offsets, records.ids)
     return {
@@ -188,6 +195,7 @@ def assemble(records: Records) -> dict[str, Any]:
         "origin": records.origin,
         "origins": records.origins,
         "is_terminal": records.is_terminal,
+        "kinds": kinds,
         **marks,
     }
 
@@ -214,11 +222,15 @@ def _lay_out_windows(records: Records) -> tuple[FloatArray, FloatArray, OffsetAr
 
 
 def _lay_out_events(
-    records: Records,
+    records: Records, kinds: OffsetArray | None
 ) -> tuple[FloatArray, dict[str, Any], OffsetArray]:
     """Sort the events within individuals, with what is known of each."""
     times, owner = records.times, records.event_owner
-    marks = {name: getattr(records, name) for name in ("costs", "intervals")}
+    marks: dict[str, Any] = {
+        "costs": records.costs,
+        "intervals": records.intervals,
+        "event_kind": kinds,
+    }
     order = order_within(times, owner)
     if order is not None:
         times = times[order]

@@ -11,6 +11,7 @@ from boostr._html import format_cell, make_card, make_facts
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.frames import make_table
+from boostr.data.events.kinds import count_kinds
 from boostr.data.individuals import count_of
 from boostr.data.times import as_moments, name_length, name_rate
 
@@ -57,6 +58,8 @@ class EventsSummary:
         Events at the same time as another one of the same individual.
     n_terminal : int
         Individuals whose end of follow-up is a terminal event, such as death.
+    kinds : str or None
+        Number of events of each kind; None without kinds.
     total_cost, mean_cost, max_cost : float
         Cost of all events, of an event on average, and of the most expensive one; NaN
         without costs.
@@ -99,6 +102,7 @@ class EventsSummary:
     share_in_gaps: float
     n_ties: int
     n_terminal: int
+    kinds: str | None
     total_cost: float
     mean_cost: float
     max_cost: float
@@ -184,6 +188,8 @@ class EventsSummary:
             found.append(("at the same time", text))
         if self.n_terminal:
             found.append(("terminal events", self._count(self.n_terminal)))
+        if self.kinds:
+            found.append(("kinds", self.kinds))
         if np.isfinite(self.total_cost):
             found.append(
                 (
@@ -238,7 +244,8 @@ def describe_events(y: RecurrentEvents) -> EventsSummary:
     exposed = float(windows.factor @ (windows.stop - windows.start))
     span = float((y.end - y.start).sum())
     is_next = np.diff(y.event_owner) == 0
-    between = np.diff(y.times)[is_next]
+    between = np.diff(y.times)[is_next] if y.intervals is None else np.empty(0)
+    counted = count_kinds(y)
     costs = y.costs if y.has_costs and y.costs.size else np.full(1, np.nan)
     return EventsSummary(
         n_individuals=n,
@@ -260,6 +267,7 @@ def describe_events(y: RecurrentEvents) -> EventsSummary:
         share_in_gaps=max(1.0 - float(follow_up.sum()) / span, 0.0) if span > 0.0 else 0.0,
         n_ties=int(np.sum(between == 0.0)),
         n_terminal=0 if y.is_terminal is None else int(y.is_terminal.sum()),
+        kinds=", ".join(f"{kind} {n:,}" for kind, n in counted.items()) or None,
         total_cost=float(costs.sum()),
         mean_cost=float(costs.mean()),
         max_cost=float(costs.max()),

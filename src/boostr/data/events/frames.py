@@ -11,6 +11,7 @@ from boostr._checks.numbers import blame
 from boostr._optional import require
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.events.intervals import refuse_intervals
+from boostr.data.events.kinds import name_kinds
 from boostr.data.events.read import find_tied
 from boostr.data.flat import owners_of
 from boostr.data.times import as_moments
@@ -42,7 +43,8 @@ def write_long(y: RecurrentEvents, backend: str | None) -> Any:
     }
     costs = _scatter(event_rows, y.costs, end_rows, np.zeros(n))
     flags = _scatter(event_rows, np.ones(y.times.size), end_rows, np.zeros(n)) == 1
-    return _table(y, owner, columns, flags, costs, backend)
+    kinds = _scatter(event_rows, _codes(y), end_rows, np.full(n, -1.0))
+    return _table(y, owner, columns, flags, costs, kinds, backend)
 
 
 def write_start_stop(y: RecurrentEvents, backend: str | None) -> Any:
@@ -53,6 +55,7 @@ def write_start_stop(y: RecurrentEvents, backend: str | None) -> Any:
     owner = np.concatenate([y.event_owner, owners_of(y.window_offsets)])
     stop = np.concatenate([y.times, y.window_stop])
     costs = np.concatenate([y.costs, np.zeros(y.window_stop.size)])
+    kinds = np.concatenate([_codes(y), np.full(y.window_stop.size, -1.0)])
     is_stop = np.arange(stop.size) >= n_events
     order = np.lexsort((is_stop, stop, owner))
     owner, stop, costs, is_stop = owner[order], stop[order], costs[order], is_stop[order]
@@ -60,11 +63,17 @@ def write_start_stop(y: RecurrentEvents, backend: str | None) -> Any:
     keep = np.ones(stop.size, dtype=bool)  # all but the stops at which an event stands
     keep[1:] = ~(is_stop[1:] & (window[1:] == window[:-1]) & (stop[1:] == stop[:-1]))
     owner, stop, costs, window = owner[keep], stop[keep], costs[keep], window[keep]
+    kinds = kinds[order][keep]
     start = y.window_start[window]
     goes_on: BoolArray = window[1:] == window[:-1]
     start[1:][goes_on] = stop[:-1][goes_on]
     columns = {"start": as_moments(y, owner, start), "stop": as_moments(y, owner, stop)}
-    return _table(y, owner, columns, ~is_stop[keep], costs, backend)
+    return _table(y, owner, columns, ~is_stop[keep], costs, kinds, backend)
+
+
+def _codes(y: RecurrentEvents) -> FloatArray:
+    """Return the positions of the events' kinds, zeros without kinds."""
+    return np.zeros(y.times.size) if y.event_kind is None else y.event_kind.astype(float)
 
 
 def _check_no_ties(y: RecurrentEvents) -> None:
@@ -95,10 +104,11 @@ def _table(
     columns: dict[str, AnyArray],
     is_event: BoolArray,
     costs: FloatArray,
+    kinds: FloatArray,
     backend: str | None,
 ) -> Any:
-    """Return a table of ids, times, flags and, if given, costs and terminal events."""
-    taken = {*columns, "event", "cost", "terminal"}
+    """Return a table of ids, times, flags and, if given, costs, terminal events, kinds."""
+    taken = {*columns, "event", "cost", "terminal", "kind"}
     id_name = "id" if y.id_name is None or y.id_name in taken else y.id_name
     ids = y.ids[owner]
     # Lists let both libraries find the type of ids that NumPy calls objects.
@@ -109,6 +119,8 @@ def _table(
     if y.is_terminal is not None:
         is_last = np.diff(owner, append=-1) != 0
         table["terminal"] = is_last & y.is_terminal[owner]
+    if y.kinds is not None:
+        table["kind"] = name_kinds(y.kinds, kinds.astype(np.int64))
     return make_table(table, backend)
 
 

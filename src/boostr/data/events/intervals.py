@@ -19,10 +19,12 @@ __all__ = [
     "place_events",
     "put_evenly",
     "refuse_intervals",
+    "smear_events",
     "spread",
 ]
 
 _GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)  # multiples of it fill the unit interval evenly
+_N_PARTS = 8  # of an event that is smeared over its interval
 _N_GRID = 4096  # cells of time in which a clock is taken as straight
 
 
@@ -60,6 +62,32 @@ def place_events(
     times = np.interp(begin + share * (end - begin), clock, grid)
     times = np.where(end > begin, times, put_evenly(y.intervals))
     return y._with(times=np.clip(times, np.nextafter(start, stop), stop))
+
+
+def smear_events(
+    y: RecurrentEvents, read: Callable[[FloatArray], FloatArray]
+) -> RecurrentEvents:
+    """Return histories with every event of an interval in equal parts all over it.
+
+    Sums over the parts, by their costs, are means over intervals on the clock.
+    """
+    if y.intervals is None:
+        return y
+    part = np.repeat(np.arange(y.times.size), _N_PARTS)
+    intervals = y.intervals[part]
+    intervals[:, 2] = np.tile((np.arange(_N_PARTS) + 0.5) / _N_PARTS, y.times.size)
+    owner = y.event_owner[part]
+    order = np.lexsort((intervals[:, 2], intervals[:, 0], owner))
+    smeared = y._with(
+        times=np.zeros(part.size),
+        costs=y.costs[part][order] / _N_PARTS,
+        has_costs=True,
+        event_offsets=y.event_offsets * _N_PARTS,
+        intervals=intervals[order],
+        event_kind=None,
+        kinds=None,
+    )
+    return place_events(smeared, read)
 
 
 def clip_intervals(

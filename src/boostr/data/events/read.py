@@ -147,6 +147,7 @@ def read_long(
         times=numbers["time"][is_event],
         event_owner=owner[is_event],
         costs=_read_costs(frame, columns["cost"], is_event[rows], owner[rows], ids),
+        labels=_read_kinds(frame, columns, is_event[rows]),
         window_start=np.zeros(ids.size) if entry is None else numbers["start"][is_end],
         window_stop=stop,
         window_owner=window_owner,
@@ -175,6 +176,7 @@ def read_start_stop(df: Any, columns: Columns, *, unit: str | None, origin: Any)
         times=numbers["stop"][is_event],
         event_owner=owner[is_event],
         costs=_read_costs(frame, columns["cost"], is_event, owner, ids),
+        labels=_read_kinds(frame, columns, is_event),
         window_start=numbers["start"],
         window_stop=numbers["stop"],
         window_owner=owner,
@@ -361,6 +363,15 @@ def _read_costs(
             "set it to 0 there; only events have a cost.",
         )
     return costs[is_event]
+
+
+def _read_kinds(
+    frame: Frame, columns: Columns, is_event: BoolArray
+) -> Sequence[Any] | None:
+    """Return the kinds of the events, None without such a column."""
+    if columns.get("kind") is None:
+        return None
+    return _column(frame, columns, "kind").filter(is_event.tolist()).to_list()
 
 
 def find_tied(y: RecurrentEvents) -> OffsetArray:

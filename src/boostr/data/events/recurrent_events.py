@@ -18,6 +18,7 @@ from boostr.data.events.assemble import assemble
 from boostr.data.events.describe import EventsSummary, describe_events
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.frames import write_long, write_start_stop
+from boostr.data.events.kinds import find_kind, join_kinds, keep_kinds
 from boostr.data.events.read import (
     find_tied,
     read_counts,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _N_SHOWN = 12  # individuals of the timeline in a notebook
-_EVENT_FIELDS = ("times", "costs", "intervals")  # one entry per event
+_EVENT_FIELDS = ("times", "costs", "intervals", "event_kind")  # one entry per event
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -99,6 +100,10 @@ class RecurrentEvents(IndividualArray):
     intervals : (n_events, 3) float64 array or None
         Start and stop of the interval in which each event came, and the share of the way
         between them at which it is counted; None if event times are known.
+    event_kind : (n_events,) int64 array or None
+        Position of each event's kind in ``kinds``; None if no kinds were given.
+    kinds : list or None
+        Labels of the kinds of events, such as failure modes, sorted.
 
     See Also
     --------
@@ -149,6 +154,8 @@ class RecurrentEvents(IndividualArray):
     exposure: Exposure | None = None  # of n individuals
     is_terminal: BoolArray | None = None  # (n,)
     intervals: FloatArray | None = None  # (n_events, 3)
+    event_kind: OffsetArray | None = None  # (n_events,)
+    kinds: list[Any] | None = None
 
     @property
     def start(self) -> FloatArray:
@@ -286,6 +293,7 @@ class RecurrentEvents(IndividualArray):
         origin: Any = None,
         exposure: Any = None,
         terminal: Any = None,
+        kind: str | None = None,
         duplicates: str = "warn",
     ) -> Self:
         """Read a table with one row per event and one row per end of follow-up.
@@ -332,6 +340,9 @@ class RecurrentEvents(IndividualArray):
             booleans, or 0 and 1, with 1 in the one row at which an individual died (with
             event 0, or 1 if an event was fatal, which needs no further row for the end);
             otherwise as in `with_terminal`.
+        kind : str, optional
+            Column with the kind of each event, such as its failure mode: texts or whole
+            numbers. It is not read in rows that are no event.
         duplicates : {"warn", "keep", "drop", "error"}, default="warn"
             What to do with rows that repeat another row in all columns of the table: count
             each of them, with or without a warning, keep one of each, or refuse them.
@@ -368,7 +379,7 @@ class RecurrentEvents(IndividualArray):
         >>> RecurrentEvents.from_long(orders, id="well", time="day", end=until).equals(y)
         True
         """
-        columns = {"id": id, "time": time, "event": event, "cost": cost}
+        columns = {"id": id, "time": time, "event": event, "cost": cost, "kind": kind}
         is_column = isinstance(terminal, str)
         columns["terminal"] = terminal if is_column else None
         if duplicates != "warn":
@@ -399,6 +410,7 @@ class RecurrentEvents(IndividualArray):
         origin: Any = None,
         exposure: Any = None,
         terminal: Any = None,
+        kind: str | None = None,
         duplicates: str = "warn",
     ) -> Self:
         """Read a table of windows, each with or without an event at its stop.
@@ -433,6 +445,8 @@ class RecurrentEvents(IndividualArray):
             Whether follow-up ended by a terminal event, such as death. A column holds
             booleans, or 0 and 1, with 1 in the last row of an individual that died at its
             stop; otherwise as in `with_terminal`.
+        kind : str, optional
+            Column with the kind of each event, such as its failure mode, as in `from_long`.
         duplicates : {"warn", "keep", "drop", "error"}, default="warn"
             What to do with rows that repeat another row in all columns of the table.
             "drop" keeps one of each; otherwise they are refused, by "error" before anything
@@ -468,7 +482,7 @@ class RecurrentEvents(IndividualArray):
         """
         columns = {"id": id, "start": start, "stop": stop, "event": event, "cost": cost}
         is_column = isinstance(terminal, str)
-        columns["terminal"] = terminal if is_column else None
+        columns |= {"terminal": terminal if is_column else None, "kind": kind}
         if duplicates != "warn":
             df = settle_duplicates(df, columns.values(), id, duplicates)
         records = read_start_stop(df, columns, unit=unit, origin=origin)
@@ -566,6 +580,7 @@ class RecurrentEvents(IndividualArray):
         *,
         exposure: Any = None,
         terminal: Any = None,
+        kind: Sequence[Sequence[Any]] | None = None,
     ) -> Self:
         """Read one list of event times per individual.
 
@@ -587,6 +602,8 @@ class RecurrentEvents(IndividualArray):
         terminal : (n,) array-like or mapping, optional
             Whether the end of follow-up is a terminal event, such as death; see
             `with_terminal`.
+        kind : sequence of sequences, optional
+            Kinds of the events, such as failure modes, in lists of the same lengths.
 
         Returns
         -------
@@ -600,7 +617,7 @@ class RecurrentEvents(IndividualArray):
         >>> y.follow_up
         array([10.,  7.])
         """
-        records = read_lists(events, start=start, end=end, cost=cost, ids=ids)
+        records = read_lists(events, start=start, end=end, cost=cost, ids=ids, kind=kind)
         y = cls(**assemble(records)).with_exposure(exposure)
         return y.with_terminal(terminal)
 
@@ -713,6 +730,7 @@ class RecurrentEvents(IndividualArray):
         start: Any = None,
         cost: str | None = None,
         terminal: str | None = None,
+        kind: str | None = None,
         unit: str | None = None,
         origin: Any = None,
         exposure: Any = None,
@@ -738,7 +756,7 @@ class RecurrentEvents(IndividualArray):
         stop : str, optional
             The alternative: with the column ``start``, rows are windows as in
             `from_start_stop`, which can have gaps.
-        start, cost, terminal, unit : optional
+        start, cost, terminal, kind, unit : optional
             As in `from_long` and `from_start_stop`; a start is a column or one for all,
             terminal events are a column.
         origin : time stamp or "individual", optional
@@ -778,6 +796,7 @@ class RecurrentEvents(IndividualArray):
             start=start,
             cost=cost,
             terminal=terminal,
+            kind=kind,
             unit=unit,
             origin=origin,
             exposure=exposure,
@@ -853,6 +872,30 @@ class RecurrentEvents(IndividualArray):
         flags = None if terminal is None else match_terminal(self, terminal)
         return self._with(is_terminal=flags)
 
+    def of_kind(self, kind: Any) -> Self:
+        """Return the same individuals with the events of one kind only.
+
+        Parameters
+        ----------
+        kind : object
+            One of ``kinds``.
+
+        Returns
+        -------
+        RecurrentEvents
+            Follow-up is the same; other events are left out.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists(
+        ...     [[3.0, 8.5], []], end=9.0, kind=[["seal", "motor"], []]
+        ... )
+        >>> y.kinds, y.of_kind("seal").times
+        (['motor', 'seal'], array([3.]))
+        """
+        return keep_kinds(self, [find_kind(kind, self.kinds)])
+
     def in_calendar_time(self, since: ArrayLike | None = None) -> Self:
         """Count the time of all individuals from one date.
 
@@ -927,7 +970,7 @@ class RecurrentEvents(IndividualArray):
         Returns
         -------
         bool
-            Whether ids, events, costs, windows, terminal events, unit, origins and
+            Whether ids, events, costs, kinds, windows, terminal events, unit, origins and
             exposures all agree.
             The name of the id column does not count.
 
@@ -949,6 +992,7 @@ class RecurrentEvents(IndividualArray):
         clocks = (self.time_unit, self.origin), (other.time_unit, other.origin)
         return (
             is_same
+            and self.kinds == other.kinds
             and clocks[0] == clocks[1]
             and all(
                 np.array_equal(getattr(self, name), getattr(other, name))
@@ -964,7 +1008,7 @@ class RecurrentEvents(IndividualArray):
         ----------
         parts : sequence of RecurrentEvents
             At least one; all in the same unit and from the same origin, and all with
-            exposures or none, likewise with terminal events. Origins of the individuals'
+            exposures or none, likewise with terminal events, kinds and intervals. Origins of the individuals'
             own are kept if all parts have them.
 
         Returns
@@ -993,6 +1037,7 @@ class RecurrentEvents(IndividualArray):
             **join_ids(parts),
             has_costs=any(part.has_costs for part in parts),
             intervals=_join_intervals(parts),
+            **join_kinds(parts),
             origins=join_origins([part.origins for part in parts]),
             exposure=_join_exposures(parts),
             is_terminal=join_terminal(parts),
@@ -1010,7 +1055,7 @@ class RecurrentEvents(IndividualArray):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "time", "event" and, if they were
-            given, "cost" and "terminal". Times are time stamps if origins are known.
+            given, "cost", "terminal" and "kind". Times are time stamps if origins are known.
             ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
             the same histories, sorted by id; ``duplicates="keep"`` says that events at the
             same time are right.
@@ -1044,7 +1089,7 @@ class RecurrentEvents(IndividualArray):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "stop", "event" and, if they were
-            given, "cost" and "terminal". Times are time stamps if origins are known.
+            given, "cost", "terminal" and "kind". Times are time stamps if origins are known.
             ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
             gives the same histories, sorted by id.
 

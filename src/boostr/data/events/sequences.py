@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -57,6 +58,7 @@ def read_lists(
     end: ArrayLike,
     cost: Sequence[ArrayLike] | None,
     ids: ArrayLike | None,
+    kind: Sequence[Sequence[Any]] | None = None,
 ) -> Records:
     """Return unchecked records from one list of event times per individual."""
     times, counts = _flatten(events, "events")
@@ -72,7 +74,20 @@ def read_lists(
                 differs,
                 "give `cost` as lists of the same lengths as the lists of event times.",
             )
-    return read_flat(times, offsets_of(counts), start=start, end=end, costs=costs, ids=ids)
+    flat = read_flat(times, offsets_of(counts), start=start, end=end, costs=costs, ids=ids)
+    if kind is None:
+        return flat
+    check_one_each(len(kind), counts.size, "kind", InvalidEventsError)
+    differs = np.array([len(each) for each in kind]) != counts
+    if differs.any():
+        raise blame(
+            "Every event must have one kind",
+            flat.ids,
+            differs,
+            "give `kind` as lists of the same lengths as the lists of event times.",
+        )
+    labels = [label for each in kind for label in np.asarray(each, dtype=object).tolist()]
+    return replace(flat, labels=labels)
 
 
 def read_wide(given: Any, *, start: ArrayLike | None, ids: Any) -> Records:

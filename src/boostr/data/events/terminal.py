@@ -106,6 +106,8 @@ def as_terminal_events(y: RecurrentEvents) -> RecurrentEvents:
         costs=np.ones(times.size),
         has_costs=False,
         intervals=None,
+        event_kind=None,
+        kinds=None,
         event_offsets=np.concatenate([[0], np.cumsum(n_events)]),
         exposure=None,
         is_terminal=None,

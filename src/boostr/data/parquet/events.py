@@ -16,6 +16,7 @@ from boostr.data.events.assemble import Records, assemble
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
 from boostr.data.events.read_exposure import match_exposure
+from boostr.data.events.kinds import count_kinds, find_kind, keep_kinds
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.individuals import count_of
 from boostr.data.parquet.files import Paths
@@ -66,6 +67,8 @@ class ScannedEvents:
         Whether costs were given.
     has_terminal : bool
         Whether terminal events were given.
+    has_kinds : bool
+        Whether kinds of events were given.
 
     See Also
     --------
@@ -105,6 +108,8 @@ class ScannedEvents:
         self.time_unit = empty.time_unit
         self.has_costs = empty.costs is not None
         self.has_terminal = empty.is_terminal is not None
+        self.has_kinds = empty.labels is not None
+        self._only_kinds: tuple[Any, ...] | None = None
         self._only_terminal = False
         self._origin = empty.origin
         # The earliest of all time stamps is their origin, unless it was given.
@@ -188,7 +193,46 @@ class ScannedEvents:
     def _read(self, table: Any) -> RecurrentEvents:
         with self._rows.named_errors():
             y = self._make(**assemble(self._read_records(table, self.origin)))
+        if self._only_kinds is not None:
+            kinds = y.kinds or []
+            y = keep_kinds(y, [kinds.index(k) for k in self._only_kinds if k in kinds])
         return as_terminal_events(y) if self._only_terminal else y
+
+    @cached_property
+    def kind_counts(self) -> dict[Any, int]:
+        """Number of events of every kind, for which all files are read; empty without."""
+        counts: dict[Any, int] = {}
+        for chunk in self.chunks() if self.has_kinds else ():
+            for kind, count in count_kinds(chunk).items():
+                counts[kind] = counts.get(kind, 0) + count
+        return dict(sorted(counts.items()))
+
+    @property
+    def kinds(self) -> list[Any] | None:
+        """Labels of the kinds of events, sorted; None without kinds."""
+        return list(self.kind_counts) if self.has_kinds else None
+
+    def of_kind(self, kind: Any) -> ScannedEvents:
+        """Return the same individuals with the events of one kind only.
+
+        Parameters
+        ----------
+        kind : object
+            One of ``kinds``.
+
+        Returns
+        -------
+        ScannedEvents
+            The same files.
+        """
+        find_kind(kind, self.kinds)
+        return self._keep_kinds([kind])
+
+    def _keep_kinds(self, kinds: Sequence[Any]) -> ScannedEvents:
+        part = copy.copy(self)
+        part.__dict__.pop("n_events", None)
+        part._only_kinds = tuple(kinds)
+        return part
 
     def as_terminal_events(self) -> ScannedEvents:
         """Return the same follow-up with the terminal events as the only events.
@@ -249,6 +293,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
     start: Any,
     cost: str | None,
     terminal: str | None,
+    kind: str | None,
     unit: str | None,
     origin: Any,
     exposure: Any,
@@ -258,7 +303,7 @@ def scan_events(  # noqa: PLR0913 - all but the first two are by name
     """Return the scan of Parquet files; see `RecurrentEvents.scan_parquet`."""
     check_common(start)
     columns: Columns = {"id": id, "event": event, "cost": cost, "terminal": terminal}
-    columns |= _time_columns(time, start, stop)
+    columns |= {"kind": kind} | _time_columns(time, start, stop)
     names = [name for name in columns.values() if name is not None]
     if isinstance(start, str):
         names.append(start)
