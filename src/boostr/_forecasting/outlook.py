@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -183,6 +183,8 @@ class Outlook:
     reach: FloatArray  # (n,) up to when next events are looked for
     own_history: bool
     hazard: FoldCurves | None = None  # of terminal events
+    parts: tuple[Outlook, ...] = ()  # one per kind of events; expected numbers are sums
+    hazard_factor: FloatArray | None = None  # (n,) by frailties of all kinds together
 
     @property
     def now(self) -> FloatArray:
@@ -216,8 +218,29 @@ class Outlook:
     ) -> Frailties:
         """Return the posterior of frailties for the time up to a stop.
 
-        Histories do not depend on the stop: pass them when several stops are needed.
+        Histories do not depend on the stop: pass them when several stops are needed. With
+        kinds, means are scaled such that numbers are the sums of those of the kinds.
         """
+        known = self._posterior(stop, histories)
+        if not self.parts:
+            return known
+        own = self.expect_ahead(stop, known)
+        total = np.sum([part.expect_ahead(stop) for part in self.parts], axis=0)
+        ratio = np.divide(total, own, out=np.ones_like(own), where=own > 0.0)
+        return known.scaled(ratio)
+
+    def expect_ahead(
+        self, stop: FloatArray, frailties: Frailties | None = None
+    ) -> FloatArray:
+        """Return the expected number of events up to a stop, deaths and history included."""
+        frailties = self.frailties(stop) if frailties is None else frailties
+        expected = self.expect(stop)
+        deaths = self.expect_deaths(frailties, stop, expected)
+        alive = 1.0 if deaths is None else deaths.mean_share
+        return np.asarray(expected * frailties.mean * alive)
+
+    def _posterior(self, stop: FloatArray, histories: Histories | None) -> Frailties:
+        """Return frailties by the model of these events alone."""
         frailty, variance = self.law.frailty, np.zeros(len(self.now))
         if frailty.drifts:
             variance = relative_variance(self.curves, self.expect_by_fold(stop))
@@ -286,7 +309,9 @@ class Outlook:
         assert self.hazard is not None  # noqa: S101 - asked by the caller
         times = self.now[:, None] + (stop - self.now)[:, None] * steps
         rows = np.repeat(self.rows, len(steps))
-        factor = self.law.tie.factor(frailties.mean / self.law.level)
+        factor = self.hazard_factor
+        if factor is None:
+            factor = self.law.tie.factor(frailties.mean / self.law.level)
         curves = [
             each.read(rows, times.ravel()).reshape(times.shape)
             for each in (self.curves, self.hazard)
@@ -307,6 +332,8 @@ class Outlook:
         ends = np.full(len(rows), np.inf)
         if self.hazard is not None:
             factor = self.law.tie.factor(frailty / self.law.level)
+            if self.hazard_factor is not None:
+                factor = self.hazard_factor[rows]
             with np.errstate(over="ignore", divide="ignore"):
                 waits = rng.exponential(size=len(rows)) / factor
             start = self.now[rows]
@@ -410,6 +437,33 @@ def make_outlook(
     theta: FloatArray | None = None,
 ) -> Outlook:
     """Return the curves of individuals up to a time, with their histories."""
+    outlook = _look(model, present, stop, own_history=own_history, theta=theta)
+    if not model.kind_labels or theta is not None:
+        return outlook
+    factor = None
+    if outlook.hazard is not None:
+        known = outlook.frailties(stop)
+        factor = outlook.law.tie.factor(known.mean / outlook.law.level)
+    parts = []
+    for kind in model.kind_labels:
+        events = present.events
+        if own_history and present.target is not None:
+            events = model.select_events(events, kind)
+        own = replace(present, events=events)
+        part = _look(model.of_kind(kind), own, stop, own_history=own_history)
+        parts.append(replace(part, hazard_factor=factor))
+    return replace(outlook, parts=tuple(parts), hazard_factor=factor)
+
+
+def _look(
+    model: Fitted,
+    present: Present,
+    stop: FloatArray,
+    *,
+    own_history: bool,
+    theta: FloatArray | None = None,
+) -> Outlook:
+    """Return the curves of individuals by one model."""
     sensors = present.sensors
     reach = np.full(len(present), REACH * model.horizon)
     if callable(sensors):

@@ -202,16 +202,15 @@ class ForecastCalibration:
 _LONGEST_WAIT = 1000.0  # times the longest follow-up: later dates may not be dates at all
 
 
-def make_forecast_table(X: Any, present: Present, columns: Mapping[str, FloatArray]) -> Any:
+def make_forecast_table(X: Any, present: Present, columns: Mapping[str, AnyArray]) -> Any:
     """Return one row per individual, sorted by risk, in the table library of `X`."""
     order = np.argsort(-columns["expected"], kind="stable")
-    ids = present.ids[order]
-    table: dict[str, Any] = {
-        # Lists let both libraries find the type of ids that NumPy calls objects.
-        "id": ids.tolist() if ids.dtype.kind == "O" else ids,
-        "now": _moments(present)[order],
+    columns = {"id": present.ids, "now": _moments(present), **columns}
+    table: dict[str, Any] = {name: values[order] for name, values in columns.items()}
+    # Lists let both libraries find the type of ids and labels that NumPy calls objects.
+    table |= {
+        name: values.tolist() for name, values in table.items() if values.dtype.kind == "O"
     }
-    table |= {name: values[order] for name, values in columns.items()}
     moments = _next_moments(present, columns["next_event_median"])
     if moments is not None:
         table["next_event_date"] = moments[order]

@@ -200,8 +200,8 @@ class Frailties:
         """Return frailties that are known less well, by factors of variances."""
         return Frailties(self.mean, self.dispersion * factor)
 
-    def scaled(self, factor: float) -> Frailties:
-        """Return frailties with all means multiplied by a factor."""
+    def scaled(self, factor: float | FloatArray) -> Frailties:
+        """Return frailties with means multiplied by one factor, or one each."""
         return Frailties(factor * self.mean, self.dispersion)
 
     def take(self, rows: PositionArray) -> Frailties:

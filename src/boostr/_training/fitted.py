@@ -19,16 +19,19 @@ from boostr._training.settings import Settings
 from boostr._training.surviving import SurvivingCurves
 from boostr._typing import FloatArray
 from boostr.basis import Clock, FittedSensorBasis
-from boostr.data import Trajectories
+from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import Fingerprint
+from boostr.data.events.kinds import count_kinds, find_kind, keep_kinds
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidParameterError,
     InvalidSensorsError,
 )
 
-__all__ = ["Fitted", "TreeModel"]
+__all__ = ["OTHER_KINDS", "Fitted", "KindModels", "TreeModel"]
+
+OTHER_KINDS = "other kinds"  # those that are too rare to be learned each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +85,46 @@ class TreeModel:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KindModels:
+    """One model per kind of events; rare kinds are pooled in a last one."""
+
+    labels: tuple[Any, ...]
+    models: tuple[Fitted, ...]
+    pooled: tuple[Any, ...] = ()
+
+    def members(self, place: int) -> tuple[Any, ...]:
+        """Return the kinds of a model: one, or all that are pooled."""
+        label = self.labels[place]
+        return self.pooled if self.pooled and label == OTHER_KINDS else (label,)
+
+    def with_settings(self, settings: Settings) -> KindModels:
+        """Return the same with other parameters."""
+        models = tuple(model.with_settings(settings) for model in self.models)
+        return replace(self, models=models)
+
+    def check(self, y: RecurrentEvents) -> None:
+        """Refuse events without kinds, and of kinds that training has not seen."""
+        if y.kinds is None and y.times.size:
+            raise InvalidEventsError(
+                "This model has learned kinds of events, but these events have none.\n\n"
+                "Hint: read the histories with kind=…; the kinds are "
+                f"{first_few(self.labels)}."
+            )
+        unknown = [
+            kind
+            for kind, count in count_kinds(y).items()
+            if count and kind not in self.labels and kind not in self.pooled
+        ]
+        if unknown:
+            raise InvalidEventsError(
+                f"Kinds of events must be those of training, but {first_few(unknown)} "
+                f"{'was' if len(unknown) == 1 else 'were'} not seen there.\n\n"
+                f"Hint: the kinds are {first_few((*self.labels, *self.pooled))}; rename "
+                "the others, or fit again."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
     """The trees of a model and everything else that a fit learns; see `BoostR`."""
 
@@ -106,6 +149,7 @@ class Fitted:
     forecast_scores: FloatArray  # of forecasts of training individuals, sorted
     reading: dict[str, Any] | None = None  # how the command line has read the tables
     terminal: Fitted | None = None  # the terminal hazard, where there are terminal events
+    kinds: KindModels | None = None  # one model per kind, where kinds are learned
 
     @property
     def settings(self) -> Settings:
@@ -190,7 +234,56 @@ class Fitted:
         """Return the same with other parameters."""
         trees = replace(self.trees, settings=settings)
         terminal = None if self.terminal is None else self.terminal.with_settings(settings)
-        return replace(self, trees=trees, terminal=terminal)
+        kinds = None if self.kinds is None else self.kinds.with_settings(settings)
+        return replace(self, trees=trees, terminal=terminal, kinds=kinds)
+
+    @property
+    def kind_labels(self) -> tuple[Any, ...]:
+        """The kinds that are learned each; empty if only all events together are."""
+        return () if self.kinds is None else self.kinds.labels
+
+    def of_kind(self, kind: Any) -> Fitted:
+        """Return the model of one kind, with what it shares with the others."""
+        place = self.find_kind(kind)
+        assert self.kinds is not None  # noqa: S101 - there is such a kind
+        model = self.kinds.models[place]
+        return replace(
+            model,
+            has_costs=self.has_costs,
+            has_exposure=self.has_exposure,
+            terminal=self.terminal,
+            forecast_law=replace(model.forecast_law, tie=self.forecast_law.tie),
+        )
+
+    def parts(self, kind: Any = None) -> list[Fitted]:
+        """Return the models whose sum is predicted: of one kind, of all, or the only one."""
+        if kind is not None:
+            return [self.of_kind(kind)]
+        return [self.of_kind(label) for label in self.kind_labels] or [self]
+
+    def select_events(self, y: RecurrentEvents, kind: Any) -> RecurrentEvents:
+        """Return the events of one kind, of histories whose kinds are all known."""
+        place, kinds = self.find_kind(kind), self.kinds
+        assert kinds is not None  # noqa: S101 - there is such a kind
+        kinds.check(y)
+        known = y.kinds or []
+        return keep_kinds(y, [known.index(k) for k in kinds.members(place) if k in known])
+
+    def find_kind(self, kind: Any) -> int:
+        """Return the position of a kind among those that are learned."""
+        pooled = () if self.kinds is None else self.kinds.pooled
+        if kind in pooled and kind != OTHER_KINDS:
+            raise InvalidParameterError(
+                f"The kind {kind!r} was too rare to be learned by itself.\n\n"
+                f"Hint: it is among {OTHER_KINDS!r}."
+            )
+        if self.kinds is None:
+            raise InvalidParameterError(
+                f"`kind` must be None for a model of all events together, but it is "
+                f"{kind!r}.\n\nHint: fit to events with kinds, "
+                "RecurrentEvents.from_long(…, kind=…), and with kinds='each'."
+            )
+        return find_kind(kind, self.kinds.labels)
 
     def with_ensemble(self, ensemble: Ensemble) -> Fitted:
         """Return the same with other trees."""

@@ -111,6 +111,7 @@ _RULES: Mapping[str, _Number | _Choice] = {
     "max_bins": _Number(2, 255, is_whole=True),
     "monotone": _Choice((True, False)),
     "n_origins": _Number(0, is_whole=True),
+    "kinds": _Choice(("auto", "each", "total")),
     "n_jobs": _Number(-64, is_whole=True, words=(None,)),
     "verbose": _Number(0, is_whole=True),
     "warm_start": _Choice((True, False)),
@@ -146,6 +147,7 @@ class Settings:
     categorical_features: Any
     monotone: bool
     n_origins: int
+    kinds: Literal["auto", "each", "total"]
     random_state: Any
     n_jobs: int | None
     verbose: int

@@ -123,7 +123,8 @@ class OperationalClock:
         origin = float(events.window_start.min())
         pooled = PooledHistories(events, weights, origin)
         since, rate = pooled.recent()
-        knots = _place_knots(times - origin, mean, since, pooled, rate)
+        places = _choose_places(events, times, pooled.end, origin)
+        knots = _place_knots(times - origin, mean, since, pooled, rate, places)
         slope, rate = pooled.fall() or (0.0, pooled.level())
         clock = cls._through(origin, *knots, 1.0 + slope, rate)
         for _ in range(_N_ROUNDS):
@@ -389,20 +390,39 @@ def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArra
     return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0.0)
 
 
+def _choose_places(
+    events: RecurrentEvents, times: FloatArray, end: float, origin: float
+) -> FloatArray:
+    """Return where knots may lie, from the origin.
+
+    That is at quantiles of the events and at tenths of the time axis; of counts over
+    intervals at ends of these, as many as fit into the time axis: nothing tells how the
+    rate changes within.
+    """
+    n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+    tenths = np.arange(1, _N_TENTHS) * end / _N_TENTHS
+    if events.intervals is not None:
+        length = float(np.mean(events.intervals[:, 1] - events.intervals[:, 0]))
+        n_knots, times = min(n_knots, max(round(end / length), 1)), events.intervals[:, 1]
+        times, tenths = np.unique(times), tenths[:0]
+    ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
+    return np.union1d(times[ranks] - origin, tenths)
+
+
 def _place_knots(
-    times: FloatArray, mean: FloatArray, since: float, pooled: PooledHistories, rate: float
+    times: FloatArray,
+    mean: FloatArray,
+    since: float,
+    pooled: PooledHistories,
+    rate: float,
+    places: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return log times and log counts of knots.
 
-    They lie at quantiles of the events and at tenths of the time axis. Since few may be
-    left at the end, where one event makes a large step of the mean cumulative function,
-    the last stretch has the rate of all its events over all its time.
+    Since few may be left at the end, where one event makes a large step of the mean
+    cumulative function, the last stretch has the rate of all its events over all its time.
     """
-    n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
-    ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
-    tenths = np.arange(1, _N_TENTHS) * pooled.end / _N_TENTHS
-    at = np.union1d(times[ranks], tenths)
-    at = at[at <= since * (1.0 + ROUNDING)]
+    at = places[places <= since * (1.0 + ROUNDING)]
     # The middle of the jump: half of an event has happened at its own time.
     padded = np.concatenate([[0.0], mean])
     counts = 0.5 * (

@@ -47,6 +47,8 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     has_costs_ = _result("has_costs")
     has_exposure_ = _result("has_exposure")
     horizon_ = _result("horizon")
+    kind_labels_ = _result("kind_labels")
+    kinds_ = _result("kinds")
     n_estimators_ = _result("n_estimators")
     n_fold_models_ = _result("n_fold_models")
     out_of_fold_coefficients_ = _result("out_of_fold_coefficients")

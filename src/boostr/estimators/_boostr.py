@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostr._training.event_sensors import HistorySensors, fit_event_sensors
 from boostr._training.fit import fit_model
+from boostr._training.kinds import fit_kinds, refuse_kinds
 from boostr._training.run import Callback, Hooks, forget, name_interrupt
 from boostr._training.sensors import Sensors, split_panel
 from boostr._training.terminal import fit_terminal
@@ -120,6 +121,11 @@ default="constant"
         Number of earlier dates from which forecasts are tried out in `fit`: their errors
         make the intervals of totals, see `forecast_fleet`. 0 saves the time; intervals
         then rest on errors that are usual elsewhere.
+    kinds : {"auto", "each", "total"}, default="auto"
+        Whether each kind of events is learned by trees of its own, where `y` has kinds:
+        predictions are the sum of those of the kinds then, and methods take ``kind``. Kinds
+        with fewer than 20 events are pooled as "other kinds". "total" learns all events
+        together; "auto" is "each" where `y` has kinds, unless sensors are a function.
     random_state : int, RandomState or None, default=None
         Seed of folds, subsamples and random thresholds.
     n_jobs : int or None, default=None
@@ -172,6 +178,9 @@ default="constant"
     time_unit_, time_origin_, has_costs_, has_exposure_
         Unit and origin of time, where `y` has them, and whether its events have costs and
         its individuals exposures.
+    kind_labels_ : tuple
+        The kinds of events that have trees of their own; empty if all are learned
+        together. The attributes above are those of trees that were grown on all events.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (p,)
@@ -221,6 +230,7 @@ default="constant"
         categorical_features: Any = "from_dtype",
         monotone: bool = True,
         n_origins: int = 5,
+        kinds: Literal["auto", "each", "total"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -253,6 +263,7 @@ default="constant"
         self.categorical_features = categorical_features
         self.monotone = monotone
         self.n_origins = n_origins
+        self.kinds = kinds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -382,6 +393,12 @@ default="constant"
             fitted = fit_terminal(
                 settings, fitted, table, y, sensors, sample_weight, hooks, earlier
             )
+            if callable(Z):
+                refuse_kinds(settings)
+            else:
+                fitted = fit_kinds(
+                    settings, fitted, table, y, sensors, sample_weight, hooks, earlier
+                )
         self.fitted_ = fitted
         return self
 

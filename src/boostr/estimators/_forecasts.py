@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any, Literal
 
 import numpy as np
@@ -74,6 +76,7 @@ class ForecastMethods(FittedEstimator):
         n_paths: int = 200,
         random_state: Any = 0,
         exposure: Any = None,
+        kind: Any = None,
     ) -> Any:
         """Forecast the events of each individual in the time after its own present.
 
@@ -124,6 +127,9 @@ class ForecastMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the individuals, for a model that was fitted with some; by default
             those of `y`, or 1 each without histories.
+        kind : object, default=None
+            One of `kind_labels_`, to forecast events of this kind; by default all of them,
+            whose expected number is the sum over the kinds.
 
         Returns
         -------
@@ -143,6 +149,8 @@ class ForecastMethods(FittedEstimator):
             - ``frailty``: what the history multiplies the prediction by, 1 without one;
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
               was fitted with some; 0 for those who had it;
+            - ``likely_kind``: the kind of which most events are expected, for a model that
+              has learned kinds and unless one is asked for;
             - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
@@ -201,17 +209,18 @@ class ForecastMethods(FittedEstimator):
         """
         check_is_fitted(self)
         check_level(level)
-        chosen = interval_level(intervals, level, self.forecast_scores_)
+        scores = self.fitted_.parts(kind)[0] if kind is not None else self.fitted_
+        chosen = interval_level(intervals, level, scores.forecast_scores)
         check_whole(k, "k")
         present, stop = self._present(X, y, horizon, Z, future, now, exposure)
         check_calibration(intervals, stop - present.now, Z, own_history=own_history)
-        outlook = self._look_ahead(present, stop, own_history=own_history)
+        outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         frailties = outlook.frailties(stop)
         occurring, counts = self._count(
             outlook, present, stop, frailties, n_paths, random_state
         )
         lower, upper = outlook.costs.interval(counts, chosen)
-        columns = {
+        columns: dict[str, Any] = {
             "expected": counts.mean * outlook.costs.unit,
             "probability": occurring.exceed(k),
             "lower": lower,
@@ -228,6 +237,10 @@ class ForecastMethods(FittedEstimator):
             deaths = outlook.expect_deaths(frailties, stop, expected)
             assert deaths is not None  # noqa: S101 - there is a hazard
             columns["terminal"] = deaths.chance
+        if outlook.parts:
+            by_kind = np.array([part.expect_ahead(stop) for part in outlook.parts])
+            labels = np.array(self.kind_labels_, dtype=object)
+            columns["likely_kind"] = labels[np.argmax(by_kind, axis=0)]
         return make_forecast_table(X, present, columns)
 
     def _count(
@@ -264,12 +277,14 @@ class ForecastMethods(FittedEstimator):
         exposure: Any = None,
         n_paths: int = 200,
         random_state: Any = 0,
+        kind: Any = None,
     ) -> Any:
         """Forecast how many events all individuals together will have.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, level, now, own_history, exposure, n_paths, random_state
+        X, y, horizon, Z, future, level, now, own_history, exposure, n_paths, \
+random_state, kind
             As in `forecast`.
         by : str or array-like of shape (n,), default=None
             Groups to sum by, such as sites: a column of `X`, or one label per individual.
@@ -306,7 +321,7 @@ class ForecastMethods(FittedEstimator):
         labels = None if by is None else read_labels(X, by)
         present, stop = self._present(X, y, horizon, Z, future, now, exposure, by)
         self._warn_of_long_horizon(present, stop)
-        outlook = self._look_ahead(present, stop, own_history=own_history)
+        outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         frailties = outlook.frailties(stop)
         counts = self._count(outlook, present, stop, frailties, n_paths, random_state)[1]
         if labels is None:
@@ -343,12 +358,13 @@ class ForecastMethods(FittedEstimator):
         now: Any = None,
         own_history: bool = True,
         exposure: Any = None,
+        kind: Any = None,
     ) -> Explanation:
         """Explain what `forecast` expects by features, sensors and own history.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, now, own_history, exposure
+        X, y, horizon, Z, future, now, own_history, exposure, kind
             As in `forecast`; `Z` must be given as Trajectories.
 
         Returns
@@ -377,22 +393,28 @@ class ForecastMethods(FittedEstimator):
                 "\n\nHint: Z(y, until) makes them, as they are if nothing happens."
             )
         present, stop = self._present(X, y, horizon, Z, future, now, exposure)
-        outlook = self._look_ahead(present, stop, own_history=own_history)
-        frailties = outlook.frailties(stop)
+        outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
+        if not outlook.parts:
+            return self._explain_ahead(outlook, stop, kind)
+        parts = zip(outlook.parts, self.kind_labels_, strict=True)
+        reasons = [self._explain_ahead(part, stop, label) for part, label in parts]
+        return reduce(add, reasons)
+
+    def _explain_ahead(self, outlook: Outlook, stop: FloatArray, kind: Any) -> Explanation:
+        """Return the reasons for what one model expects."""
+        present, frailties = outlook.present, outlook.frailties(stop)
         reasons = explain(
             self,
             present.table,
             Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
             start=present.now,
             stop=stop,
-            frailty=frailties.mean / outlook.law.level if own_history else None,
+            frailty=frailties.mean / outlook.law.level if outlook.own_history else None,
             exposure=present.exposure,
+            kind=kind,
         )
         # The pace and the level of the time ahead are those of all: they multiply reasons.
-        expected = outlook.expect(stop) * frailties.mean
-        deaths = outlook.expect_deaths(frailties, stop, outlook.expect(stop))
-        if deaths is not None:
-            expected = expected * deaths.mean_share
+        expected = outlook.expect_ahead(stop, frailties)
         factor = np.divide(
             expected,
             reasons.prediction,
@@ -412,12 +434,13 @@ class ForecastMethods(FittedEstimator):
         now: Any = None,
         own_history: bool = True,
         exposure: Any = None,
+        kind: Any = None,
     ) -> FloatArray:
         """Predict the time from each individual's present to its next event.
 
         Parameters
         ----------
-        X, y, Z, future, now, own_history, exposure
+        X, y, Z, future, now, own_history, exposure, kind
             As in `forecast`.
         quantiles : float or sequence of float, default=0.5
             Probabilities, above 0 and below 1, by which the event has happened.
@@ -431,7 +454,7 @@ class ForecastMethods(FittedEstimator):
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, None, Z, future, now, exposure)
-        outlook = self._look_ahead(present, stop, own_history=own_history)
+        outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         frailties = outlook.frailties(stop)
         shares = [check_share(share) for share in np.atleast_1d(quantiles)]
         waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
@@ -447,6 +470,7 @@ class ForecastMethods(FittedEstimator):
         *,
         of: Literal["count", "mean"] = "count",
         exposure: Any = None,
+        kind: Any = None,
     ) -> CurveBand:
         """Predict cumulative curves with a band around each.
 
@@ -466,6 +490,8 @@ class ForecastMethods(FittedEstimator):
             which the models of the folds disagree.
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             As in `forecast`.
+        kind : object, default=None
+            As in `forecast`.
 
         Returns
         -------
@@ -483,8 +509,8 @@ class ForecastMethods(FittedEstimator):
         Z = spread_shared(Z, y, len(X), self.sensor_layout_, until=last)
         table, sensors = split_panel(X, Z, y)
         present = Present.read(table, y, sensors, sensors, None, exposure)
-        outlook = self._look_ahead(present, present.now, own_history=True)
-        return make_band(outlook, present, checked, level, of)
+        outlook = self._look_ahead(present, present.now, own_history=True, kind=kind)
+        return make_band(outlook, outlook.present, checked, level, of)
 
     def simulate(  # noqa: PLR0913 - all but the first three are by name
         self,
@@ -499,13 +525,15 @@ class ForecastMethods(FittedEstimator):
         own_history: bool = True,
         random_state: Any = None,
         exposure: Any = None,
+        kind: Any = None,
     ) -> RecurrentEvents:
         """Draw event histories from the fitted model, frailties included.
 
         Parameters
         ----------
-        X, y, horizon, Z, future, now, own_history, exposure
-            As in `forecast`. Without histories, new individuals from `now` on.
+        X, y, horizon, Z, future, now, own_history, exposure, kind
+            As in `forecast`. Without histories, new individuals from `now` on. Drawn events
+            have no kinds.
         n_paths : int, default=1
             Histories drawn for each individual.
         random_state : int, RandomState or None, default=None
@@ -522,7 +550,7 @@ class ForecastMethods(FittedEstimator):
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, horizon, Z, future, now, exposure)
-        outlook = self._look_ahead(present, stop, own_history=own_history)
+        outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         rng = make_generator(random_state)
         n_paths = check_whole(n_paths, "n_paths")
         return draw_histories(self._read_fitted(), outlook, present, stop, n_paths, rng)
@@ -629,16 +657,20 @@ class ForecastMethods(FittedEstimator):
         *,
         own_history: bool,
         theta: FloatArray | None = None,
+        kind: Any = None,
     ) -> Outlook:
         """Return the curves of individuals up to a time, with their checked histories."""
+        fitted = self._read_fitted()
+        place = None if kind is None else fitted.find_kind(kind)
         if present.target is not None:
             check_histories(self, present.target)
         if present.exposure is not None and not self.has_exposure_:
             refuse_new_exposure()
         present = replace(present, table=self._check_table(present.table))
-        return make_outlook(
-            self._read_fitted(), present, stop, own_history=own_history, theta=theta
+        outlook = make_outlook(
+            fitted, present, stop, own_history=own_history, theta=theta
         )
+        return outlook if place is None else outlook.parts[place]
 
 
 def make_generator(random_state: Any) -> np.random.Generator:

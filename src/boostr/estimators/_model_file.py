@@ -13,7 +13,7 @@ from boostr._frailty.forecast_law import ForecastLaw, Shock, TerminalTie
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.features import FeatureEncoder
-from boostr._training.fitted import Fitted, TreeModel
+from boostr._training.fitted import Fitted, KindModels, TreeModel
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr.basis import FittedSensorBasis
@@ -63,7 +63,7 @@ def _list_attributes(model: Any) -> dict[str, Any]:
     """Return what a file holds of a fitted model, by name."""
     names = [*_ATTRIBUTES, *_LATER_ATTRIBUTES, "feature_names_in_"]
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    for name in ("fingerprint_", "reading_", "terminal_"):  # which not every model has
+    for name in ("fingerprint_", "kinds_", "reading_", "terminal_"):  # which not every model has
         if found[name] is None:
             del found[name]
     return found
@@ -85,6 +85,7 @@ def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
         "forecast_law": ForecastLaw(drifting),
         "reading": None,
         "terminal": None,
+        "kinds": None,
     }
     settings = Settings(**model.get_params(deep=False))
     trees = TreeModel(
@@ -258,6 +259,7 @@ _LATER_ATTRIBUTES = {
     "forecast_law_": instance(ForecastLaw, words="ForecastLaw"),
     "reading_": instance(dict, words="dict of what the command line was told"),
     "terminal_": instance(Fitted, words="Fitted"),
+    "kinds_": instance(KindModels, words="KindModels"),
 }
 _HAZARD = {
     name: (_ATTRIBUTES | _LATER_ATTRIBUTES)[f"{name}_"]
@@ -300,6 +302,19 @@ register(
 )
 
 
+register(
+    KindModels,
+    {
+        "labels": sequence(tuple, CATEGORY),
+        "models": sequence(tuple, instance(Fitted, words="Fitted")),
+        "pooled": sequence(tuple, CATEGORY),
+    },
+    check=lambda kinds: require(
+        len(kinds.labels) == len(kinds.models) > 0, "Every kind must have a model"
+    ),
+)
+
+
 def _check_params(params: dict[str, Any]) -> None:
     Settings(**params)
     resolve_basis(params["leaf"])
@@ -336,6 +351,10 @@ def _check_model(model: Any) -> None:
     hazard = getattr(model, "terminal_", None)
     is_same = hazard is None or hazard.encoder.names == encoder.names
     require(is_same, "The terminal hazard must have the features of the model")
+    kinds = getattr(model, "kinds_", None)
+    inner = () if kinds is None else kinds.models
+    is_same = all(each.encoder.names == encoder.names for each in inner)
+    require(is_same, "The models of kinds must have the features of the model")
     _check_forecasts(model)
     _check_sensors(model)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from boostr._checks.numbers import check_ids_match, check_weights
 from boostr._checks.parameters import check_times, check_windows
 from boostr._engine.curves import UnitCurves
+from boostr._training.fitted import Fitted
 from boostr._training.run import use_threads
 from boostr._training.sensors import (
     Sensors,
@@ -20,7 +22,7 @@ from boostr._training.sensors import (
     spread_shared,
 )
 from boostr._typing import FloatArray
-from boostr.basis import FittedSensorBasis
+from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Panel, RecurrentEvents, Trajectories
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import (
@@ -32,6 +34,8 @@ from boostr.estimators._base import FittedEstimator
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["PredictionMethods"]
+
+Parts = Sequence[tuple[UnitCurves, Clock]]  # the curves of every kind, on its clock
 
 _LEAST_RATIO = 1e-3  # an event at a predicted rate of zero must not cost infinitely much
 
@@ -47,6 +51,7 @@ class PredictionMethods(FittedEstimator):
         *,
         hold_last: bool = True,
         exposure: Any = None,
+        kind: Any = None,
     ) -> FloatArray:
         """Predict how many events each individual has by a horizon.
 
@@ -65,6 +70,9 @@ class PredictionMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the individuals, for a model that was fitted with some; by default
             1, so that predictions are per unit.
+        kind : object, default=None
+            One of `kind_labels_`, to predict events of this kind; by default the sum over
+            all kinds.
 
         Returns
         -------
@@ -79,9 +87,8 @@ class PredictionMethods(FittedEstimator):
                 f"`horizon` must be one time, but it is {len(times)}.\n\n"
                 "Hint: predict_cumulative(X, times) predicts at several."
             )
-        return self.predict_cumulative(X, times, Z, hold_last=hold_last, exposure=exposure)[
-            :, 0
-        ]
+        options = {"hold_last": hold_last, "exposure": exposure, "kind": kind}
+        return self.predict_cumulative(X, times, Z, **options)[:, 0]
 
     def predict_cumulative(
         self,
@@ -92,6 +99,7 @@ class PredictionMethods(FittedEstimator):
         hold_last: bool = True,
         exposure: Any = None,
         conditional: bool = False,
+        kind: Any = None,
     ) -> FloatArray:
         r"""Predict how many events each individual has by some times.
 
@@ -117,6 +125,9 @@ class PredictionMethods(FittedEstimator):
         conditional : bool, default=False
             Whether to predict the number while alive, as if nobody could die: the
             cumulative intensity.
+        kind : object, default=None
+            One of `kind_labels_`, to predict events of this kind; by default the sum over
+            all kinds.
 
         Returns
         -------
@@ -126,12 +137,15 @@ class PredictionMethods(FittedEstimator):
         checked = check_times(times)
         features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
         exposed = self._read_exposure(X, exposure, len(features))
-        fitted = self._read_fitted()
-        curves = fitted.trees.curves(fitted.trees.coefficients(features), sensors, exposed)
-        surviving = None if conditional else fitted.survive(curves, features, sensors)
-        if surviving is None:
-            return curves.values(self.clock_.read(checked))
-        return surviving.values(checked)
+
+        def read(part: Fitted) -> FloatArray:
+            curves = part.trees.curves(part.trees.coefficients(features), sensors, exposed)
+            surviving = None if conditional else part.survive(curves, features, sensors)
+            if surviving is None:
+                return curves.values(part.clock.read(checked))
+            return surviving.values(checked)
+
+        return self._sum_parts(kind, read)
 
     def predict_survival(
         self,
@@ -184,6 +198,7 @@ class PredictionMethods(FittedEstimator):
         *,
         hold_last: bool = True,
         exposure: Any = None,
+        kind: Any = None,
     ) -> FloatArray:
         """Predict the rate of events of each individual, while it is alive.
 
@@ -202,6 +217,9 @@ class PredictionMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the individuals, for a model that was fitted with some; by default
             1, so that predictions are per unit.
+        kind : object, default=None
+            One of `kind_labels_`, to predict events of this kind; by default the sum over
+            all kinds.
 
         Returns
         -------
@@ -211,9 +229,12 @@ class PredictionMethods(FittedEstimator):
         checked = check_times(times)
         features, sensors = self._read_input(X, Z, checked, hold_last=hold_last)
         exposed = self._read_exposure(X, exposure, len(features))
-        trees = self._read_fitted().trees
-        curves = trees.curves(trees.coefficients(features), sensors, exposed)
-        return curves.slopes(self.clock_.read(checked)) * self.clock_.rate(checked)
+
+        def read(part: Fitted) -> FloatArray:
+            curves = part.trees.curves(part.trees.coefficients(features), sensors, exposed)
+            return curves.slopes(part.clock.read(checked)) * part.clock.rate(checked)
+
+        return self._sum_parts(kind, read)
 
     def predict_count(
         self,
@@ -225,6 +246,7 @@ class PredictionMethods(FittedEstimator):
         hold_last: bool = True,
         exposure: Any = None,
         conditional: bool = False,
+        kind: Any = None,
     ) -> FloatArray:
         """Predict how many events each individual has in a window of its own.
 
@@ -245,6 +267,9 @@ class PredictionMethods(FittedEstimator):
             1, so that predictions are per unit.
         conditional : bool, default=False
             Whether to predict the number while alive, as in `predict_cumulative`.
+        kind : object, default=None
+            One of `kind_labels_`, to predict events of this kind; by default the sum over
+            all kinds.
 
         Returns
         -------
@@ -257,15 +282,23 @@ class PredictionMethods(FittedEstimator):
         if sensors is not None and not hold_last:
             check_reach(sensors, stops)
         exposed = self._read_exposure(X, exposure, len(features))
-        fitted = self._read_fitted()
-        curves = fitted.trees.curves(fitted.trees.coefficients(features), sensors, exposed)
         rows = np.arange(len(features))
-        surviving = None if conditional else fitted.survive(curves, features, sensors)
-        if surviving is not None:
-            before = surviving.values_at(rows, starts)
-            return surviving.values_at(rows, stops) - before
-        before = curves.values_at(rows, self.clock_.read(starts))
-        return curves.values_at(rows, self.clock_.read(stops)) - before
+
+        def read(part: Fitted) -> FloatArray:
+            curves = part.trees.curves(part.trees.coefficients(features), sensors, exposed)
+            surviving = None if conditional else part.survive(curves, features, sensors)
+            if surviving is not None:
+                before = surviving.values_at(rows, starts)
+                return surviving.values_at(rows, stops) - before
+            before = curves.values_at(rows, part.clock.read(starts))
+            return curves.values_at(rows, part.clock.read(stops)) - before
+
+        return self._sum_parts(kind, read)
+
+    def _sum_parts(self, kind: Any, read: Callable[[Fitted], FloatArray]) -> FloatArray:
+        """Return what the model of a kind says, or the sum over all kinds."""
+        parts = [read(part) for part in self._read_fitted().parts(kind)]
+        return reduce(np.add, parts)
 
     def staged_predict_cumulative(
         self,
@@ -276,6 +309,8 @@ class PredictionMethods(FittedEstimator):
         exposure: Any = None,
     ) -> Iterator[FloatArray]:
         """Predict the cumulative intensity after each round of boosting.
+
+        These are the trees that were grown on all events, also where kinds are learned.
 
         Parameters
         ----------
@@ -347,13 +382,15 @@ class PredictionMethods(FittedEstimator):
         warn_if_trained_on(self, events, features)
         n = len(events)
         weights = check_weights(sample_weight, n)
-        trees = self._read_fitted().trees
-        curves = trees.curves(trees.coefficients(features), sensors)
+        parts = [
+            (part.trees.curves(part.trees.coefficients(features), sensors), part.clock)
+            for part in self._read_fitted().parts()
+        ]
         windows = exposed_windows(events)
-        excess = self._excess(curves, windows.owner, windows.start, windows.stop)
+        excess = self._excess(parts, windows.owner, windows.start, windows.stop)
         gains = np.bincount(windows.owner, -windows.factor * excess, n)
         gains += np.bincount(
-            events.event_owner, events.costs * self._log_ratio(curves, events), n
+            events.event_owner, events.costs * self._log_ratio(parts, events), n
         )
         return float(np.average(gains, weights=weights))
 
@@ -382,35 +419,26 @@ class PredictionMethods(FittedEstimator):
         return count_strange(basis, Z, layout.apply(Z))
 
     def _excess(
-        self, curves: UnitCurves, owner: Any, start: FloatArray, stop: FloatArray
+        self, parts: Parts, owner: Any, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
         """Return expected minus average number of events in every window."""
-        expected = curves.values_at(owner, self.clock_.read(stop))
-        expected -= curves.values_at(owner, self.clock_.read(start))
         average = self.reference_clock_.read(stop) - self.reference_clock_.read(start)
-        return np.asarray(expected - average)
+        return np.asarray(_rise(parts, owner, start, stop) - average)
 
-    def _log_ratio(self, curves: UnitCurves, events: RecurrentEvents) -> FloatArray:
-        """Return the log of predicted over average rate at every event."""
-        times = events.times
-        if events.intervals is not None:  # rises in the place of rates
-            return self._log_ratio_of_rises(curves, events, events.intervals)
-        rates = curves.slopes_at(events.event_owner, self.clock_.read(times))
-        rates = rates * self.clock_.rate(times)
-        average = self.reference_clock_.rate(times)
+    def _log_ratio(self, parts: Parts, events: RecurrentEvents) -> FloatArray:
+        """Return the log of predicted over average rate at every event.
+
+        Of events in intervals, that of the numbers expected there.
+        """
+        owner, times, reference = events.event_owner, events.times, self.reference_clock_
+        if events.intervals is None:
+            rates = reduce(np.add, [_rate(part, owner, times) for part in parts])
+            average = reference.rate(times)
+        else:
+            start, stop = events.intervals[:, 0], events.intervals[:, 1]
+            rates = _rise(parts, owner, start, stop)
+            average = reference.read(stop) - reference.read(start)
         ratio = np.divide(rates, average, out=np.ones_like(rates), where=average > 0.0)
-        return np.log(np.maximum(ratio, _LEAST_RATIO))
-
-    def _log_ratio_of_rises(
-        self, curves: UnitCurves, events: RecurrentEvents, intervals: FloatArray
-    ) -> FloatArray:
-        """Return the log of predicted over average number in the interval of every event."""
-        start, stop = intervals[:, 0], intervals[:, 1]
-        clock, owner = self.clock_, events.event_owner
-        rises = curves.values_at(owner, clock.read(stop))
-        rises -= curves.values_at(owner, clock.read(start))
-        average = self.reference_clock_.read(stop) - self.reference_clock_.read(start)
-        ratio = np.divide(rises, average, out=np.ones_like(rises), where=average > 0.0)
         return np.log(np.maximum(ratio, _LEAST_RATIO))
 
     def _read_input(
@@ -424,7 +452,12 @@ class PredictionMethods(FittedEstimator):
         return features, sensors
 
     def predict_out_of_fold(
-        self, times: ArrayLike, Z: Sensors | None = None, *, exposure: Any = None
+        self,
+        times: ArrayLike,
+        Z: Sensors | None = None,
+        *,
+        exposure: Any = None,
+        kind: Any = None,
     ) -> FloatArray:
         """Predict each training individual by the models that have not seen it.
 
@@ -438,6 +471,9 @@ class PredictionMethods(FittedEstimator):
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             Exposures of the training individuals, in the order of `y`, for a model that was
             fitted with some; by default 1, so that predictions are per unit.
+        kind : object, default=None
+            One of `kind_labels_`, to predict events of this kind; by default the sum over
+            all kinds.
 
         Returns
         -------
@@ -460,6 +496,27 @@ class PredictionMethods(FittedEstimator):
         sensors = None if sensors is None else sensors[known]
         exposed = self._read_exposure(None, exposure, len(known))
         exposed = None if exposed is None else exposed[known]
-        curves = fitted.trees.curves(theta[known], sensors, exposed)
-        result[known] = curves.values(self.clock_.read(checked))
+
+        def read(part: Fitted) -> FloatArray:
+            own = part.training_coefficients()[known]
+            curves = part.trees.curves(own, sensors, exposed)
+            return curves.values(part.clock.read(checked))
+
+        result[known] = self._sum_parts(kind, read)
         return result
+
+
+def _rise(parts: Parts, owner: Any, start: FloatArray, stop: FloatArray) -> FloatArray:
+    """Return the numbers of events that all parts together expect in windows."""
+    rises = []
+    for curves, clock in parts:
+        expected = curves.values_at(owner, clock.read(stop))
+        expected -= curves.values_at(owner, clock.read(start))
+        rises.append(expected)
+    return reduce(np.add, rises)
+
+
+def _rate(part: tuple[UnitCurves, Clock], owner: Any, times: FloatArray) -> FloatArray:
+    """Return the rates of individuals at times."""
+    curves, clock = part
+    return curves.slopes_at(owner, clock.read(times)) * clock.rate(times)

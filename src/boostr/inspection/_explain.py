@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, Literal
 
 import numba
@@ -271,6 +273,7 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
     frailty: ArrayLike | None = None,
     exposure: Any = None,
     target: Literal["events", "terminal"] = "events",
+    kind: Any = None,
 ) -> Explanation:
     """Explain the expected number of events of each individual by its features.
 
@@ -300,6 +303,9 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
     target : {"events", "terminal"}, default="events"
         What is explained: the number of events while alive, or the cumulative hazard of the
         terminal event, for a model that was fitted with some.
+    kind : object, default=None
+        One of ``model.kind_labels_``, to explain events of this kind; by default the sum
+        over all kinds.
 
     Returns
     -------
@@ -336,7 +342,14 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
     10.3 expected against 5.2 on average: +2.6 x1, +2.5 x0
     """
     check_choice(target, ("events", "terminal"), "target")
-    fitted = read_model(model)
+    fitted = read_model(model, kind)
+    if target == "events" and kind is None and model.kind_labels_:
+        window = {"start": start, "stop": stop, "frailty": frailty, "exposure": exposure}
+        each = [
+            explain(model, X, horizon, Z, **window, kind=label)
+            for label in model.kind_labels_
+        ]
+        return reduce(add, each)
     if target == "terminal":
         fitted = replace(fitted, fitted=fitted.fitted.need_terminal())
     table, given = split_sensors(X, Z)

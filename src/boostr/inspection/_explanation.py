@@ -179,6 +179,18 @@ class Explanation:
             lambda amounts: amounts * factor.reshape(-1, *[1] * (amounts.ndim - 1))
         )
 
+    def __add__(self, other: Explanation) -> Explanation:
+        """Return the reasons of two sums of events, such as those of two kinds."""
+        own, more = self.own_history, other.own_history
+        return replace(
+            self,
+            values=self.values + other.values,
+            base=self.base + other.base,
+            prediction=self.prediction + other.prediction,
+            above_zero=self.above_zero + other.above_zero,
+            own_history=None if own is None or more is None else own + more,
+        )
+
     def _change(self, function: Callable[[FloatArray], FloatArray]) -> Explanation:
         """Apply a function to all amounts."""
         own = self.own_history

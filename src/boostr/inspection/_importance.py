@@ -98,13 +98,16 @@ class FeatureImportance:
         return make_table(columns, backend)
 
 
-def feature_importance(model: Any) -> FeatureImportance:
+def feature_importance(model: Any, *, kind: Any = None) -> FeatureImportance:
     """Tell how much each static feature of a model matters.
 
     Parameters
     ----------
     model : BoostR
         A fitted model, with or without sensors.
+    kind : object, default=None
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
+        grown on all events.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def feature_importance(model: Any) -> FeatureImportance:
     >>> result.features, float(result.importances.sum().round(6))
     (('x0', 'x1'), 1.0)
     """
-    fitted = read_model(model)
+    fitted = read_model(model, kind)
     names = fitted.names
     _, gains, n_splits = gain_importance(fitted.ensemble.members, len(names))
     return FeatureImportance(names, fitted.fitted.feature_importances, gains, n_splits)
@@ -238,6 +241,8 @@ def sensor_importance(
     X: Any = None,
     y: RecurrentEvents | None = None,
     Z: Trajectories | None = None,
+    *,
+    kind: Any = None,
 ) -> SensorImportance:
     """Measure how much each sensor matters to a model.
 
@@ -255,6 +260,9 @@ def sensor_importance(
         not been trained on. By default what validation has found in training is given.
     Z : Trajectories, default=None
         Sensors of the same individuals, needed with `y` unless `X` is a panel.
+    kind : object, default=None
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
+        grown on all events.
 
     Returns
     -------
@@ -288,7 +296,9 @@ def sensor_importance(
     >>> bool((importance.losses[:3] > importance.losses[3]).all())
     True
     """
-    fitted = read_model(model)
+    fitted = read_model(model, kind)
+    if y is not None and kind is not None:
+        y = model.fitted_.select_events(y, kind)
     found = [
         fitted.find_sensor(place) for place in range(len(fitted.sensor_basis().sensors))
     ]
@@ -448,6 +458,7 @@ def permutation_importance(
     *,
     n_repeats: int = 5,
     random_state: Any = 0,
+    kind: Any = None,
 ) -> PermutationImportance:
     """Measure how much worse a model gets without what each feature tells.
 
@@ -470,6 +481,9 @@ def permutation_importance(
         How often each feature is shuffled.
     random_state : int, Generator or None, default=0
         Seed of the shuffling.
+    kind : object, default=None
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
+        grown on all events.
 
     Returns
     -------
@@ -500,7 +514,8 @@ def permutation_importance(
     >>> (result.importances > 3 * result.errors).nonzero()[0]
     array([0, 1])
     """
-    fitted = read_model(model)
+    fitted = read_model(model, kind)
+    y = y if kind is None else model.fitted_.select_events(y, kind)
     check_count(n_repeats, "n_repeats")
     features, events, sensors = fitted.read_individuals(X, y, Z, "permutation_importance")
     clocked = put_on_clock(events, fitted.clock, sensors)

@@ -241,10 +241,18 @@ def _set_zero(tree: Tree, terms: slice) -> Tree:
     return replace(tree, nodes=tree.nodes._replace(value=value))
 
 
-def read_model(model: Any) -> FittedModel:
-    """Return the parts of a model; refuse one that is not fitted or another class."""
+def read_model(model: Any, kind: Any = None) -> FittedModel:
+    """Return the parts of a model; refuse one that is not fitted or another class.
+
+    Of a model of kinds, those of the trees of one kind, or of all events together.
+    """
     if isinstance(getattr(model, "fitted_", None), Fitted):
-        return FittedModel(model, model._read_fitted())
+        fitted = model._read_fitted()
+        if kind is not None or fitted.kinds is not None:
+            whole, model = fitted, copy.copy(model)
+            fitted = replace(whole, kinds=None) if kind is None else whole.of_kind(kind)
+            model.fitted_ = fitted
+        return FittedModel(model, fitted)
     if hasattr(model, "fit"):
         check_is_fitted(model)
     raise InvalidParameterError(

@@ -170,7 +170,11 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         self.terminal = terminal
 
     def fit(
-        self, y: RecurrentEvents, sample_weight: ArrayLike | None = None
+        self,
+        y: RecurrentEvents,
+        sample_weight: ArrayLike | None = None,
+        *,
+        kind: Any = None,
     ) -> MeanCumulativeFunction:
         """Estimate the mean cumulative function of a population.
 
@@ -181,6 +185,8 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
             over intervals are spread over these in proportion to the estimated rate.
         sample_weight : array-like of shape (n,), default=None
             How often each individual counts; 1 by default.
+        kind : object, default=None
+            One of ``y.kinds``, for events of this kind only.
 
         Returns
         -------
@@ -189,6 +195,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         """
         self._check_params()
         check_target(y)
+        y = y if kind is None else y.of_kind(kind)
         weights = check_weights(sample_weight, len(y))
         if y.intervals is not None:
             y = place_events(y, OperationalClock.from_events(y, weights).read)
