@@ -26,14 +26,16 @@ N_TIMES = 201  # of the trapezoid rule
 
 
 def count_events(y: RecurrentEvents, rng: np.random.Generator | None) -> RecurrentEvents:
-    """Return counts over intervals, with inspections at random times if ``rng`` is given."""
+    """Return counts over intervals, inspected at random times if ``rng`` is given."""
     n = len(y)
     shares = np.tile(np.linspace(0.0, 1.0, N_INTERVALS + 1), (n, 1))
     if rng is not None:
         shares[:, 1:-1] = np.sort(rng.uniform(size=(n, N_INTERVALS - 1)), axis=1)
     edges = y.start[:, None] + (y.end - y.start)[:, None] * shares
     edges[:, -1] = y.end
-    counts = [np.histogram(each, cut)[0] for each, cut in zip(np.asarray(y), edges, strict=True)]
+    counts = [
+        np.histogram(each, cut)[0] for each, cut in zip(np.asarray(y), edges, strict=True)
+    ]
     table = pd.DataFrame(
         {
             "id": np.repeat(np.arange(n), N_INTERVALS),

@@ -232,7 +232,7 @@ class Outlook:
     def expect_ahead(
         self, stop: FloatArray, frailties: Frailties | None = None
     ) -> FloatArray:
-        """Return the expected number of events up to a stop, deaths and history included."""
+        """Return the expected events up to a stop, deaths and own history included."""
         frailties = self.frailties(stop) if frailties is None else frailties
         expected = self.expect(stop)
         deaths = self.expect_deaths(frailties, stop, expected)

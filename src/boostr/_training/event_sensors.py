@@ -155,9 +155,7 @@ def _call(Z: HistorySensors, y: RecurrentEvents) -> Trajectories:
 
 
 def _without_events(y: RecurrentEvents) -> RecurrentEvents:
-    return y._with(
-        **y._take_events(slice(0)), event_offsets=np.zeros_like(y.event_offsets)
-    )
+    return y._with(**y._take_events(slice(0)), event_offsets=np.zeros_like(y.event_offsets))
 
 
 def _select_others(shown: Trajectories, quiet: Trajectories) -> Trajectories | None:

@@ -43,7 +43,13 @@ from boostr.io.values import digest
 
 __all__ = ["EarlierTrees", "fit_model", "learn_trees", "open_log"]
 
-_SILENT = {"kinds", "monotone", "n_jobs", "verbose", "warm_start"}  # trees do not depend on them
+_SILENT = {
+    "kinds",
+    "monotone",
+    "n_jobs",
+    "verbose",
+    "warm_start",
+}  # trees do not depend on them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -256,7 +256,7 @@ class Fitted:
         )
 
     def parts(self, kind: Any = None) -> list[Fitted]:
-        """Return the models whose sum is predicted: of one kind, of all, or the only one."""
+        """Return the models to sum: of one kind, of all kinds, or the only one."""
         if kind is not None:
             return [self.of_kind(kind)]
         return [self.of_kind(label) for label in self.kind_labels] or [self]

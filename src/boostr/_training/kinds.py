@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from boostr._checks.numbers import first_few
 from boostr._training.fit import fit_model
 from boostr._training.fitted import OTHER_KINDS, Fitted, KindModels
+from boostr._training.run import Hooks
 from boostr._training.settings import Settings
 from boostr.data import RecurrentEvents, ScannedEvents
 from boostr.data.events.kinds import count_kinds, keep_kinds
@@ -61,7 +61,7 @@ def fit_kinds(
     y: RecurrentEvents | ScannedEvents,
     sensors: Any,
     sample_weight: ArrayLike | None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    hooks: Hooks,
     earlier: Fitted | None = None,
 ) -> Fitted:
     """Return the model with one model per kind of events, if they have kinds."""
@@ -83,7 +83,7 @@ def fit_kinds(
                 _keep(y, kinds.members(place)),
                 sensors,
                 sample_weight,
-                None if checkpoint is None else f"{os.fspath(checkpoint)}.{label}",
+                hooks.within(str(label)),
                 known.models[place] if same and known is not None else None,
             )
         )

@@ -21,8 +21,8 @@ from boostr.baselines._steps import GroupSteps, StepFamily, TimeGrid
 from boostr.basis import CalendarClock
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
 from boostr.data.events.exposure import CutWindows, Exposure
-from boostr.data.flat import owners_of
 from boostr.data.events.intervals import refuse_intervals
+from boostr.data.flat import owners_of
 from boostr.data.target import refuse_costs
 
 __all__ = ["AndersenGill"]

@@ -93,7 +93,7 @@ def read_event_table(
     return EventTable(y, columns, starts, reading, frozenset(outside.values()))
 
 
-_ROLES = ("id", "time", "event", "start", "stop", "cost", "terminal")
+_ROLES = ("id", "time", "event", "start", "stop", "cost", "terminal", "kind")
 
 
 def _split_given(

@@ -104,6 +104,9 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         print_table(f"By {by}", [name.replace("_", " ") for name in groups.columns], rows)
 
 
+_LABELS = ("id", "likely_kind")  # texts, or numbers
+
+
 def make_forecasts(
     model: BoostR, fleet: FleetData, settings: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
@@ -113,7 +116,7 @@ def make_forecasts(
     frame = nw.from_native(native, eager_only=True)
     table = load_polars().DataFrame(
         {column.name: column.to_numpy() for column in frame.iter_columns()}
-        | {"id": frame["id"].to_list()}
+        | {name: frame[name].to_list() for name in _LABELS if name in frame.columns}
     )
     return table, asdict(model.forecast_fleet(fleet.X, fleet.y, **both))
 

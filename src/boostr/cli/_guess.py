@@ -49,6 +49,10 @@ def _could_be_events(column: Any) -> bool:
     return could_be_flags(column) and _is_no_opposite(column)
 
 
+def _could_be_kinds(column: Any) -> bool:
+    return not column.dtype.is_float() and not column.dtype.is_temporal()
+
+
 # Words in the name of a column that say that 1 may stand for no event.
 _OPPOSITE = _words(
     "censored censor censoring cens alive ok okay survived survivor survivors surviving "
@@ -103,6 +107,7 @@ _ROLES = {
     ),
     "cost": _Role("", could_be_times),
     "terminal": _Role("", _could_be_events),
+    "kind": _Role("", _could_be_kinds),
 }
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 
@@ -122,6 +127,7 @@ class EventColumns:
     stop: str | None = None
     cost: str | None = None
     terminal: str | None = None
+    kind: str | None = None
 
     def describe(self, file: TableFile) -> str:
         """Return words for the roles of the columns, and for unused columns."""

@@ -98,6 +98,11 @@ _GIVEN = {
         "COL",
         "Column of EVENTS with 1 in the row at which an individual died or was scrapped.",
     ),
+    "kind": (
+        "COL",
+        "Column of EVENTS with the kind of each event, such as its failure mode; each kind "
+        "is learned by itself.",
+    ),
     "exposure": (
         "COL",
         "Column of --static or --sensors that events are proportional to, such as length "

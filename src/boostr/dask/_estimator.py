@@ -18,8 +18,9 @@ from boostr._engine.binning import BinMapper
 from boostr._engine.training_set import LocalTrainingSet, TrainingSet, sum_up
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.fit import learn_trees
-from boostr._training.fitted import Fitted
+from boostr._training.fitted import OTHER_KINDS, Fitted, KindModels
 from boostr._training.inputs import spread_rows
+from boostr._training.kinds import group_kinds, kind_settings, wants_kinds
 from boostr._training.limits import read_limits
 from boostr._training.run import (
     Callback,
@@ -42,6 +43,8 @@ from boostr.dask._parts import Roles
 from boostr.dask._predict import LazyPredictor
 from boostr.dask._shards import Recipe, build_training_set
 from boostr.dask._survey import Survey, find_summarized_bins, survey
+from boostr.data import RecurrentEvents
+from boostr.data.events.kinds import count_kinds
 from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 
@@ -164,6 +167,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         weight: str | None = None,
         exposure: str | None = None,
         terminal: str | None = None,
+        kind: str | None = None,
         start: Any = None,
         unit: str | None = None,
         origin: Any = None,
@@ -196,6 +200,9 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         terminal : str, default=None
             Column of `events` with 1 in the row at which an individual died or was
             scrapped, as in `boostr.RecurrentEvents.from_long`.
+        kind : str, default=None
+            Column of `events` with the kind of each event, such as its failure mode. Kinds
+            that are rare among up to 200,000 individuals are pooled.
         start, unit, origin
             As in `boostr.RecurrentEvents.from_long`. Time stamps need `origin`.
         sensor_options : mapping, default=None
@@ -235,6 +242,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             dict(sensor_options or {}),
             exposure,
             terminal,
+            kind=kind,
         )
         model, settings = self._check(roles)
         forget(self, "model_", "roles_")
@@ -250,18 +258,42 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
             sources = {"X": X, "events": events, "sensors": sensors}
             options = RunOptions(n_threads, progress.report, hooks)
             work = _Work(client, model, sources, progress, options)
-            model.fitted_, died = self._learn(work, settings, roles)
-            if died:
-                hooks = hooks.within("terminal")
-                work = replace(work, options=replace(options, hooks=hooks))
+            model.fitted_, sample = self._learn(work, settings, roles)
+            if sample.is_terminal is not None and sample.is_terminal.any():
+                within = hooks.within("terminal")
+                other = replace(work, options=replace(options, hooks=within))
                 only_terminal = replace(roles, only_terminal=True)
-                hazard, _ = self._learn(work, terminal_settings(settings), only_terminal)
+                hazard, _ = self._learn(other, terminal_settings(settings), only_terminal)
                 model.fitted_ = replace(model.fitted_, terminal=hazard)
+            if wants_kinds(settings, has_kinds=bool(sample.kinds)):
+                kinds = group_kinds(count_kinds(sample))
+                inner = [
+                    self._learn_kind(work, settings, roles, kinds, place)
+                    for place in range(len(kinds.labels))
+                ]
+                kinds = replace(kinds, models=tuple(inner))
+                model.fitted_ = replace(model.fitted_, kinds=kinds)
         self.model_, self.roles_ = model, roles
         return self
 
-    def _learn(self, work: _Work, settings: Settings, roles: Roles) -> tuple[Fitted, bool]:
-        """Return what is learned of events, and whether there are terminal ones."""
+    def _learn_kind(
+        self, work: _Work, settings: Settings, roles: Roles, kinds: KindModels, place: int
+    ) -> Fitted:
+        """Return the model of one kind of events, or of all others together."""
+        label = kinds.labels[place]
+        others = tuple(each for each in kinds.labels if each not in kinds.pooled)
+        if kinds.pooled and label == OTHER_KINDS:  # also what the sample has not shown
+            roles = replace(roles, without_kinds=others)
+        else:
+            roles = replace(roles, only_kinds=(label,))
+        hooks = work.options.hooks.within(str(label))
+        work = replace(work, options=replace(work.options, hooks=hooks))
+        return self._learn(work, kind_settings(settings), roles)[0]
+
+    def _learn(
+        self, work: _Work, settings: Settings, roles: Roles
+    ) -> tuple[Fitted, RecurrentEvents]:
+        """Return what is learned of events, and the histories of a sample."""
         client, model, options = work.client, work.model, work.options
         work.progress.announce("tables")
         data = bring_together(client, roles, work.sources)
@@ -279,8 +311,7 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         judge = TermJudge.of(settings, found.sample, mapper, options.n_threads, limits)
         trained = learn_trees(settings, plan, problem, training_set, options, judge=judge)
         grown = Grown(plan, mapper, training_set, trained)
-        died = found.sample.events.is_terminal
-        return _finish(settings, found, grown), died is not None and bool(died.any())
+        return _finish(settings, found, grown), found.clock_sample.events
 
     def _check(self, roles: Roles) -> tuple[BoostR, Settings]:
         """Check all parameters; return an unfitted model, and its settings."""

@@ -13,6 +13,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.dask._rows import FILE, RowRules, add_files, name_files
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.columns import as_frame, factor
+from boostr.data.events.kinds import keep_kinds
 from boostr.data.events.read import check_common
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.times import INDIVIDUAL
@@ -48,6 +49,9 @@ class Roles:
     exposure: str | None = None
     terminal: str | None = None
     only_terminal: bool = False  # whether terminal events are the only events
+    kind: str | None = None
+    without_kinds: tuple[Any, ...] = ()  # kinds whose events are left out
+    only_kinds: tuple[Any, ...] = ()  # kinds whose events alone are kept, if any
 
     def rules(self, table: str) -> RowRules:
         """Return the rules that every row of a table must meet."""
@@ -67,7 +71,7 @@ class Roles:
     @property
     def event_columns(self) -> list[str]:
         """Columns of events that are read, besides the id."""
-        names = [self.time, self.event, self.cost, self.terminal]
+        names = [self.time, self.event, self.cost, self.terminal, self.kind]
         names += [self.start] if self._has_start else []
         return [name for name in dict.fromkeys(names) if name is not None]
 
@@ -84,9 +88,20 @@ class Roles:
             unit=self.unit,
             origin=self.origin,
             terminal=self.terminal,
+            kind=self.kind,
             duplicates="keep",  # other columns, which would tell, are not here
         )
+        if self.only_kinds or self.without_kinds:
+            y = keep_kinds(
+                y, [k for k, one in enumerate(y.kinds or ()) if self._keeps(one)]
+            )
         return as_terminal_events(y) if self.only_terminal else y
+
+    def _keeps(self, kind: Any) -> bool:
+        """Return whether events of a kind are kept."""
+        return (
+            kind in self.only_kinds if self.only_kinds else kind not in self.without_kinds
+        )
 
     def read_sensors(self, frame: Any, ids: AnyArray) -> Trajectories:
         """Return the sensors of individuals, missing for those without rows."""

@@ -329,10 +329,15 @@ class _Question:
 def _slim(model: BoostR) -> BoostR:
     """Return the model without attributes that predictions do not need."""
     slim = copy.copy(model)
-    hazard = model.fitted_.terminal
+    hazard, kinds = model.fitted_.terminal, model.fitted_.kinds
     if hazard is not None:
         hazard = replace(hazard, out_of_fold_coefficients=None)
-    slim.fitted_ = replace(model.fitted_, out_of_fold_coefficients=None, terminal=hazard)
+    if kinds is not None:
+        models = [replace(each, out_of_fold_coefficients=None) for each in kinds.models]
+        kinds = replace(kinds, models=tuple(models))
+    slim.fitted_ = replace(
+        model.fitted_, out_of_fold_coefficients=None, terminal=hazard, kinds=kinds
+    )
     slim.n_jobs = None  # the worker says how many threads there are
     return slim
 

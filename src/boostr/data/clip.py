@@ -36,8 +36,7 @@ def clip(
     n_events = np.bincount(who[happens], minlength=n)
     died = y.is_terminal
     part = y._with(
-        **y._take_events(happens)
-        | {"intervals": clip_intervals(y, start, stop, happens)},
+        **y._take_events(happens) | {"intervals": clip_intervals(y, start, stop, happens)},
         event_offsets=offsets_of(n_events[rows]),
         window_start=begin[is_seen],
         window_stop=end[is_seen],

@@ -347,7 +347,7 @@ random_state, kind
                 stacklevel=3,
             )
 
-    def explain_forecast(
+    def explain_forecast(  # noqa: PLR0913 - all but the first five are by name
         self,
         X: Any,
         y: RecurrentEvents | None = None,
@@ -423,7 +423,7 @@ random_state, kind
         )
         return replace(reasons.scaled(factor), ids=present.ids)
 
-    def predict_next_event(
+    def predict_next_event(  # noqa: PLR0913 - all but the first five are by name
         self,
         X: Any,
         y: RecurrentEvents | None = None,
@@ -667,9 +667,7 @@ random_state, kind
         if present.exposure is not None and not self.has_exposure_:
             refuse_new_exposure()
         present = replace(present, table=self._check_table(present.table))
-        outlook = make_outlook(
-            fitted, present, stop, own_history=own_history, theta=theta
-        )
+        outlook = make_outlook(fitted, present, stop, own_history=own_history, theta=theta)
         return outlook if place is None else outlook.parts[place]
 
 

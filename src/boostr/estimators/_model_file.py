@@ -63,7 +63,12 @@ def _list_attributes(model: Any) -> dict[str, Any]:
     """Return what a file holds of a fitted model, by name."""
     names = [*_ATTRIBUTES, *_LATER_ATTRIBUTES, "feature_names_in_"]
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    for name in ("fingerprint_", "kinds_", "reading_", "terminal_"):  # which not every model has
+    for name in (
+        "fingerprint_",
+        "kinds_",
+        "reading_",
+        "terminal_",
+    ):  # which not every model has
         if found[name] is None:
             del found[name]
     return found

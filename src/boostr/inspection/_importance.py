@@ -106,8 +106,8 @@ def feature_importance(model: Any, *, kind: Any = None) -> FeatureImportance:
     model : BoostR
         A fitted model, with or without sensors.
     kind : object, default=None
-        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
-        grown on all events.
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that
+        were grown on all events.
 
     Returns
     -------
@@ -261,8 +261,8 @@ def sensor_importance(
     Z : Trajectories, default=None
         Sensors of the same individuals, needed with `y` unless `X` is a panel.
     kind : object, default=None
-        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
-        grown on all events.
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that
+        were grown on all events.
 
     Returns
     -------
@@ -482,8 +482,8 @@ def permutation_importance(
     random_state : int, Generator or None, default=0
         Seed of the shuffling.
     kind : object, default=None
-        One of ``model.kind_labels_``, for the trees of this kind; by default those that were
-        grown on all events.
+        One of ``model.kind_labels_``, for the trees of this kind; by default those that
+        were grown on all events.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -69,6 +69,7 @@ class Content:
     quality: Quality
     warnings: tuple[str, ...]
     past_dates: Any  # a boostr.tuning.Backtest, or None
+    kinds: dict[str, float] = field(default_factory=dict)  # expected number of each
 
 
 def collect(  # noqa: PLR0913 - all but the first four are by name
@@ -129,4 +130,8 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             quality=Quality.of(model, fleet, length, level),
             warnings=find_warnings(model, fleet, length, future),
             past_dates=backtest,
+            kinds={
+                str(label): float(part.expect_ahead(stop).sum())
+                for label, part in zip(model.kind_labels_, outlook.parts, strict=True)
+            },
         )

@@ -43,6 +43,7 @@ class Risk:
     next_event: FloatArray  # median time to it
     own_history: FloatArray  # times as many events as similar individuals
     terminal: FloatArray  # chance of the terminal event; NaN without a model of it
+    kind: PositionArray  # of which most events are expected; 0 without kinds
 
     @classmethod
     def of(cls, fleet: FleetData, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
@@ -53,6 +54,7 @@ class Risk:
         if deaths is not None and outlook.hazard is not None:
             chance = deaths.chance
         lower, upper = outlook.costs.interval(counts, level)
+        parts = [part.expect_ahead(stop) for part in outlook.parts] or [outlook.now]
         return cls(
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
@@ -63,6 +65,7 @@ class Risk:
             next_event=outlook.wait(0.5, frailties),
             own_history=frailties.mean / outlook.law.level,
             terminal=chance,
+            kind=np.argmax(parts, axis=0),
         )
 
     def take(self, rows: PositionArray) -> Risk:

@@ -78,7 +78,12 @@ def _encode(
         "milliseconds": axis.milliseconds,
         "hasTerminal": not bool(np.isnan(content.individuals.risk.terminal).any()),
     }
-    return {"meta": meta, "figures": figures, **_encode_individuals(content.individuals)}
+    kinds = {
+        "kinds": as_text(list(content.kinds)),
+        "likelyKind": as_integers(content.individuals.risk.kind),
+    }
+    people = _encode_individuals(content.individuals)
+    return {"meta": meta, "figures": figures, **kinds, **people}
 
 
 def _encode_individuals(people: TopRisks) -> dict[str, Any]:

@@ -73,6 +73,8 @@ _PAST_DATES = {  # measures of a back-test: label, tip and format
     ),
 }
 
+_MOST_KINDS = 5  # that are listed
+
 Rows = list[tuple[str, str, tuple[str, ...]]]  # name, tip and values
 
 
@@ -147,6 +149,7 @@ def _write_tiles(content: Content, what: str) -> list[tuple[str, str, str, str]]
             f"of {count_of(content.n_individuals, 'individual', ',')}",
             f"Individuals with a probability of at least one half in the next {length}.",
         ),
+        *_write_kinds(content, length),
         (
             f"{what.capitalize()} so far",
             f"{content.so_far:,.0f}",
@@ -159,6 +162,23 @@ def _write_tiles(content: Content, what: str) -> list[tuple[str, str, str, str]]
             "listed at the end",
             "Weaknesses of the data that make forecasts worse than they look.",
         ),
+    ]
+
+
+def _write_kinds(content: Content, length: str) -> list[tuple[str, str, str, str]]:
+    """Return the tile of kinds of events, none without kinds."""
+    if not content.kinds:
+        return []
+    order = sorted(content.kinds, key=lambda kind: -content.kinds[kind])
+    numbers = [f"{kind} {_round_total(content.kinds[kind])}" for kind in order]
+    return [
+        (
+            "Kind that is due most often",
+            order[0],
+            ", ".join(numbers[:_MOST_KINDS])
+            + (", ..." if len(order) > _MOST_KINDS else ""),
+            f"Expected numbers of each kind in the next {length}; they sum to the total.",
+        )
     ]
 
 

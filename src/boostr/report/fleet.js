@@ -84,6 +84,8 @@
     const k = reasons.index[i * nReasons];
     return nReasons && reasons.amount[i * nReasons] !== 0 ? data.reasonNames[k] : "–";
   };
+  const likelyKind = unpack(data.likelyKind);
+  const kindOf = (i) => data.kinds[likelyKind[i]];
   const whole = (value) => (Number.isInteger(Math.fround(value)) ? String(value) : number(value));
   const byNumber = (values) => (a, b) => values[a] - values[b];
   const unit = ` ${meta.unit ?? "units of time"}`;
@@ -133,6 +135,10 @@
       text: (i) => percent(risk.terminal[i]),
       csv: [["Probability of the terminal event", (i) => figure(risk.terminal[i])]],
       compare: byNumber(risk.terminal) }] : []),
+    ...(data.kinds.length ? [{ name: "kind", title: "Likely kind",
+      tip: `The kind of which most events are expected in the ${window_}.`,
+      text: (i) => cut(kindOf(i), 22), csv: [["Likely kind", kindOf]],
+      compare: (a, b) => collator.compare(kindOf(a), kindOf(b)) }] : []),
     { name: "next_event", title: hasDates ? "Next event by" : `Next event${inUnit}`,
       number: true, minor: true,
       tip: `${hasDates ? "Date" : "Time from now"} by which it has had its next event with a`

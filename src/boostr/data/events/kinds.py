@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,16 @@ from boostr.exceptions import InvalidEventsError, InvalidParameterError
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
 
-__all__ = ["code_kinds", "count_kinds", "find_kind", "join_kinds", "keep_kinds", "name_kinds"]
+Events = TypeVar("Events", bound="RecurrentEvents")
+
+__all__ = [
+    "code_kinds",
+    "count_kinds",
+    "find_kind",
+    "join_kinds",
+    "keep_kinds",
+    "name_kinds",
+]
 
 
 def code_kinds(
@@ -64,7 +73,7 @@ def find_kind(kind: Any, kinds: Sequence[Any] | None) -> int:
     return list(kinds).index(kind)
 
 
-def keep_kinds(y: RecurrentEvents, places: Sequence[int]) -> RecurrentEvents:
+def keep_kinds(y: Events, places: Sequence[int]) -> Events:
     """Return the same individuals with the events of some kinds only."""
     assert y.event_kind is not None  # noqa: S101 - asked by the caller
     kept = np.isin(y.event_kind, places)

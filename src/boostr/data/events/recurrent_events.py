@@ -495,7 +495,7 @@ class RecurrentEvents(IndividualArray):
         return y.with_exposure(exposure)
 
     @classmethod
-    def from_counts(
+    def from_counts(  # noqa: PLR0913 - all but the first five are by name
         cls,
         df: Any,
         id: str,
@@ -558,9 +558,9 @@ class RecurrentEvents(IndividualArray):
         >>> y.n_events, y.follow_up
         (array([2, 1]), array([60., 45.]))
         """
-        columns = {"id": id, "start": start, "stop": stop, "count": count}
         is_column = isinstance(terminal, str)
-        columns["terminal"] = terminal if is_column else None
+        columns: dict[str, str | None] = {"id": id, "start": start, "stop": stop}
+        columns |= {"count": count, "terminal": terminal if is_column else None}
         records, begins = read_counts(df, columns, unit=unit, origin=origin)
         y = cls(**assemble(records))
         if not is_column:
@@ -1008,8 +1008,8 @@ class RecurrentEvents(IndividualArray):
         ----------
         parts : sequence of RecurrentEvents
             At least one; all in the same unit and from the same origin, and all with
-            exposures or none, likewise with terminal events, kinds and intervals. Origins of the individuals'
-            own are kept if all parts have them.
+            exposures or none, likewise with terminal events, kinds and intervals.
+            Origins of the individuals' own are kept if all parts have them.
 
         Returns
         -------
@@ -1055,8 +1055,8 @@ class RecurrentEvents(IndividualArray):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "time", "event" and, if they were
-            given, "cost", "terminal" and "kind". Times are time stamps if origins are known.
-            ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
+            given, "cost", "terminal" and "kind". Times are time stamps if origins are
+            known. ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
             the same histories, sorted by id; ``duplicates="keep"`` says that events at the
             same time are right.
 
@@ -1089,8 +1089,8 @@ class RecurrentEvents(IndividualArray):
         -------
         DataFrame
             Columns ``id_name`` (or "id"), "start", "stop", "event" and, if they were
-            given, "cost", "terminal" and "kind". Times are time stamps if origins are known.
-            ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
+            given, "cost", "terminal" and "kind". Times are time stamps if origins are
+            known. ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
             gives the same histories, sorted by id.
 
         Raises

@@ -14,9 +14,9 @@ import numpy as np
 from boostr._typing import AnyArray, OffsetArray
 from boostr.data.events.assemble import Records, assemble
 from boostr.data.events.exposure import Exposure
+from boostr.data.events.kinds import count_kinds, find_kind, keep_kinds
 from boostr.data.events.read import Columns, check_common, read_long, read_start_stop
 from boostr.data.events.read_exposure import match_exposure
-from boostr.data.events.kinds import count_kinds, find_kind, keep_kinds
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.individuals import count_of
 from boostr.data.parquet.files import Paths
