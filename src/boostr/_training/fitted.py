@@ -266,7 +266,9 @@ class Fitted:
         place, kinds = self.find_kind(kind), self.kinds
         assert kinds is not None  # noqa: S101 - there is such a kind
         kinds.check(y)
-        known = y.kinds or []
+        if y.kinds is None:
+            return y  # there are no events
+        known = y.kinds
         return keep_kinds(y, [known.index(k) for k in kinds.members(place) if k in known])
 
     def find_kind(self, kind: Any) -> int:

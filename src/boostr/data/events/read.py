@@ -371,7 +371,8 @@ def _read_kinds(
     """Return the kinds of the events, None without such a column."""
     if columns.get("kind") is None:
         return None
-    return _column(frame, columns, "kind").filter(is_event.tolist()).to_list()
+    labels = _column(frame, columns, "kind").to_list()
+    return [labels[row] for row in np.flatnonzero(is_event).tolist()]
 
 
 def find_tied(y: RecurrentEvents) -> OffsetArray:

@@ -1056,9 +1056,9 @@ class RecurrentEvents(IndividualArray):
         DataFrame
             Columns ``id_name`` (or "id"), "start", "time", "event" and, if they were
             given, "cost", "terminal" and "kind". Times are time stamps if origins are
-            known. ``from_long`` with these columns and the same ``unit`` and ``origin`` gives
-            the same histories, sorted by id; ``duplicates="keep"`` says that events at the
-            same time are right.
+            known. ``from_long`` with these columns and the same ``unit`` and ``origin``
+            gives the same histories, sorted by id; ``duplicates="keep"`` says that events
+            at the same time are right.
 
         Raises
         ------
@@ -1090,8 +1090,8 @@ class RecurrentEvents(IndividualArray):
         DataFrame
             Columns ``id_name`` (or "id"), "start", "stop", "event" and, if they were
             given, "cost", "terminal" and "kind". Times are time stamps if origins are
-            known. ``from_start_stop`` with these columns and the same ``unit`` and ``origin``
-            gives the same histories, sorted by id.
+            known. ``from_start_stop`` with these columns and the same ``unit`` and
+            ``origin`` gives the same histories, sorted by id.
 
         Raises
         ------
