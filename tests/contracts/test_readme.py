@@ -23,6 +23,8 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
         "docs/forecasts.md",
         "docs/guide.md",
         "docs/index.md",
+        "docs/intervals.md",
+        "docs/kinds.md",
         "docs/large.md",
         "docs/reasons.md",
         "docs/sensors.md",

@@ -426,3 +426,19 @@ def test_the_terminal_hazard_is_that_of_one_machine(client, fleet):
     table = found.forecast(*tables, horizon=5.0).compute()
     assert np.array_equal(table["expected"] == 0.0, y.is_terminal)
     assert np.all((table["terminal"] > 0.0) == ~y.is_terminal)
+
+
+def test_kinds_are_learned_as_on_one_machine(client, fleet):
+    events = fleet.events.copy()
+    number = np.arange(len(events)) % 3
+    events["mode"] = np.where(number == 0, "seal", "motor")
+    y = boostr.RecurrentEvents.from_long(events, "unit", "day", "failed", kind="mode")
+    local = BoostR(**SETTINGS).fit(fleet.X, y, sample_weight=fleet.weights)
+    tables = spread(fleet.static, 2), spread(events, 3)
+    found = fit(client, *tables, weight="weight", kind="mode")
+    assert found.model_.kind_labels_ == local.kind_labels_ == ("motor", "seal")
+    for kind in (None, "seal"):
+        expected = local.predict_cumulative(fleet.X, TIMES, kind=kind)
+        np.testing.assert_allclose(
+            found.model_.predict_cumulative(fleet.X, TIMES, kind=kind), expected
+        )
