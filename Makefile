@@ -49,9 +49,10 @@ demo: $(VENV)/.user $(VENV)/.kernels  ## simulate a fleet, fit, rank the machine
 	$(BIN)/python examples/plot_fleet.py
 	$(BIN)/python docs/forecast_picture.py demo-output
 
+# Examples are run here, notebooks only by `make docs`: together they take too long.
 test: $(VENV)/.developer $(VENV)/.kernels  ## everything that is checked
 	$(MAKE) --jobs=2 --output-sync=target compiled nojit lint types imports $(VENV)/.docs
-	$(MAKE) docs
+	BOOSTR_NOTEBOOKS=0 $(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) cluster
 

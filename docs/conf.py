@@ -52,10 +52,12 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_show_inherited_class_members = False
 
-# `BOOSTR_GALLERY=0` shows examples and notebooks without running them.
+# `BOOSTR_GALLERY=0` shows examples and notebooks without running them, `BOOSTR_NOTEBOOKS=0`
+# notebooks alone.
 IS_RUN = os.environ.get("BOOSTR_GALLERY", "1") != "0"
+RUNS_NOTEBOOKS = IS_RUN and os.environ.get("BOOSTR_NOTEBOOKS", "1") != "0"
 # Guides and concepts are notebooks in Markdown, which are run; code of concepts is folded.
-nb_execution_mode = "cache" if IS_RUN else "off"
+nb_execution_mode = "cache" if RUNS_NOTEBOOKS else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
