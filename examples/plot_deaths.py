@@ -37,6 +37,8 @@ estimate.plot(ax=axes[0], label="death accounted for")
 censored.plot(
     ax=axes[0], label="death as censoring", show_band=False, line_kwargs={"color": "0.5"}
 )
+axes[0].legend(loc="lower right")
+figure.get_layout_engine().set(wspace=0.08)
 for name, group in mcf_by_group(y, X["treatment"]).items():
     group.plot(ax=axes[1], label=name, show_band=False, show_survival=False)
 axes[1].set_title("By treatment, death accounted for")
