@@ -47,7 +47,16 @@ def test_atoms_are_integrated_along_every_path(rng):
     time_offsets = np.array([0, 3, 4, 6])
     unknown = rng.uniform(size=5)
     out = np.full((6, 5), np.nan)
-    accumulate_atoms(begins, values, offsets, make_atoms(unknown), times, time_offsets, out)
+    accumulate_atoms(
+        len(offsets) - 1,
+        begins,
+        values,
+        offsets,
+        make_atoms(unknown),
+        times,
+        time_offsets,
+        out,
+    )
     owner = np.repeat([0, 1, 2], np.diff(time_offsets))
     expected = [
         slow_integral(

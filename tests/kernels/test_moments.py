@@ -28,6 +28,7 @@ def compute(kernel, events, n_terms, *family):
     linear = np.full((len(events), n_terms), np.nan)
     quadratic = np.full((len(events), n_terms * (n_terms + 1) // 2), np.nan)
     kernel(
+        len(events),
         *family,
         events.window_start,
         events.window_stop,
@@ -171,7 +172,8 @@ def test_events_without_cost_change_nothing(loss):
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="threads need the compiler")
 @losses
 @pytest.mark.parametrize("moments", [power_moments, piecewise_moments])
-def test_threads_give_the_same_bits(moments, loss):
+def test_threads_give_the_same_bits(moments, loss, monkeypatch):
+    monkeypatch.setattr("boostr._kernels._jit._SHARED_FROM", 1)
     events = clocked([AWKWARD, ([(0.0, 3.0)], [1.0], [1.0])] * 50)
     before = numba.get_num_threads()
     results = []

@@ -56,6 +56,7 @@ def read(individuals, floor, baseline=STRAIGHT):
     phi, grid = baseline
     out = np.full(len(times), np.nan)
     read_path_curves(
+        len(theta),
         *path,
         theta,
         phi(np.maximum(path[0], 0.0)),
@@ -151,7 +152,7 @@ def test_slopes_are_the_rates_of_the_pieces_that_began_before(individual):
     path, times, _ = individual
     collected, asked, queries = collect([individual])
     out = np.full(len(asked), 100.0)
-    read_path_slopes(*collected, asked, queries, out)
+    read_path_slopes(len(queries) - 1, *collected, asked, queries, out)
     expected = [100.0 + rate_at(path, time) for time in sorted(times)]
     assert np.array_equal(out, expected)
 
@@ -162,7 +163,7 @@ def test_slopes_of_individuals_do_not_touch_each_other(several):
     def slopes(individuals):
         collected, asked, queries = collect(individuals)
         out = np.zeros(len(asked))
-        read_path_slopes(*collected, asked, queries, out)
+        read_path_slopes(len(queries) - 1, *collected, asked, queries, out)
         return out
 
     alone = [slopes([one]) for one in several]
@@ -176,6 +177,7 @@ def sensor_rates(values, weights):
     flat = [one for own in values for one in own]
     rates, unknown = np.full(len(flat), np.nan), np.full(len(values), np.nan)
     add_sensor_rates(
+        len(values),
         np.ascontiguousarray(np.array(flat, dtype=float).reshape(-1, 4).T),
         offsets_of([len(own) for own in values]),
         make_atoms(*SENSORS),

@@ -82,6 +82,7 @@ def moments(individuals, loss, n_baseline=2, sensors=SENSORS, exposure=None):
     linear = np.full((len(events), n_terms), np.nan)
     quadratic = np.full((len(events), n_terms * (n_terms + 1) // 2), np.nan)
     MOMENTS[loss](
+        len(events),
         Paths(
             begins,
             np.ascontiguousarray(values.T),
@@ -291,7 +292,8 @@ def test_events_without_cost_change_nothing(loss):
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="threads need the compiler")
 @losses
-def test_threads_give_the_same_bits(loss):
+def test_threads_give_the_same_bits(loss, monkeypatch):
+    monkeypatch.setattr("boostr._kernels._jit._SHARED_FROM", 1)
     many = [(AWKWARD, PATH), (([(0.0, 3.0)], [1.0], [1.0]), NO_PATH)] * 50
     before = numba.get_num_threads()
     results = []

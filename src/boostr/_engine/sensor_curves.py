@@ -95,6 +95,7 @@ class PathCurves:
         integrals = np.empty((len(times), len(atoms.unknown)))
         sorted_times = np.minimum(times, self._reach)[order]
         accumulate_atoms(
+            len(self._theta),
             paths.begins,
             paths.values,
             paths.offsets,
@@ -113,6 +114,7 @@ class PathCurves:
         rates = np.empty(len(self._paths.begins))
         unknown = np.empty(len(self._theta))
         add_sensor_rates(
+            len(self._theta),
             self._paths.values,
             self._paths.offsets,
             self._basis.atoms,
@@ -137,6 +139,7 @@ class PathCurves:
         rates, unknown = self._rates
         out = np.empty(len(times))
         read_path_curves(
+            len(self._theta),
             self._paths.begins,
             rates,
             unknown,
@@ -160,7 +163,14 @@ class PathCurves:
         terms = self._basis.baseline_rates(times)
         out = np.einsum("kt,kt->k", self._baseline_theta[rows], terms)
         read_path_slopes(
-            self._paths.begins, rates, unknown, self._paths.offsets, times, offsets, out
+            len(self._theta),
+            self._paths.begins,
+            rates,
+            unknown,
+            self._paths.offsets,
+            times,
+            offsets,
+            out,
         )
         bend_rates(out, self._floor)
         out[times > self._reach] = 0.0

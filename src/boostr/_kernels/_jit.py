@@ -17,16 +17,30 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from itertools import pairwise
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+Part = tuple[int, int]  # the first individual, and the one after the last
 
 _OPENMP = "numba.np.ufunc.omppool"  # loaded with the first parallel kernel, where there is
+_SHARED_FROM = 2_000  # individuals from which waking up threads pays
+_PARTS = 4  # of the individuals for each thread: some parts take longer than others
 _PAUSE_HARD = 2  # OpenMP's word for: free all that can be made again
 
-__all__ = ["inlined_kernel", "inner_kernel", "kernel", "parallel_kernel"]
+__all__ = [
+    "Part",
+    "inlined_kernel",
+    "inner_kernel",
+    "kernel",
+    "parallel_kernel",
+    "shared_kernel",
+]
 
 
 def kernel(function: F) -> F:
@@ -52,6 +66,31 @@ def parallel_kernel(function: F) -> F:
     """Compile one kernel whose ``prange`` loops run on all threads."""
     jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)
     return cast("F", _without_literals(jit(function)))
+
+
+def shared_kernel(
+    function: Callable[Concatenate[Part, P], None],
+) -> Callable[Concatenate[int, P], None]:
+    """Compile one kernel for a part of the individuals, so that threads can share them.
+
+    The kernel is called with the number of individuals in the place of the part. Threads
+    are Python's: a ``prange`` loop would take twice as long to compile.
+    """
+    serial = kernel(function)
+
+    def run(n: int, *args: P.args, **kwargs: P.kwargs) -> None:
+        n_threads = numba.get_num_threads() if n >= _SHARED_FROM else 1
+        if n_threads == 1:
+            serial((0, n), *args, **kwargs)
+            return
+        n_parts = _PARTS * n_threads
+        edges = [n * part // n_parts for part in range(n_parts + 1)]
+        with ThreadPoolExecutor(n_threads) as pool:
+            parts = [pool.submit(serial, own, *args, **kwargs) for own in pairwise(edges)]
+        for part in parts:
+            part.result()
+
+    return cast("Callable[Concatenate[int, P], None]", wraps(function)(run))
 
 
 def _without_literals(dispatcher: Any) -> Any:

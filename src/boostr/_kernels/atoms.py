@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
+from boostr._kernels._jit import Part, inner_kernel, kernel, shared_kernel
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
 __all__ = ["SensorAtoms", "accumulate_atoms", "evaluate_atoms", "find_atoms"]
@@ -128,8 +127,9 @@ def _add_atoms(
             out[first + atom] += length * buffer[atom]
 
 
-@parallel_kernel
+@shared_kernel
 def accumulate_atoms(
+    part: Part,
     begins: FloatArray,
     values: FloatArray,
     offsets: OffsetArray,
@@ -157,7 +157,7 @@ def accumulate_atoms(
     out : (n_times, n_atoms) float64
         Overwritten.
     """
-    for individual in numba.prange(offsets.shape[0] - 1):
+    for individual in range(part[0], part[1]):
         total = np.zeros(atoms.unknown.shape[0])
         buffer = np.empty(total.shape[0] + 1)
         first, last = offsets[individual], offsets[individual + 1]

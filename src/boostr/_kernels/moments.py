@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, parallel_kernel
+from boostr._kernels._jit import Part, inner_kernel, shared_kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = [
@@ -36,8 +35,9 @@ def _power_growth(exponent: float, start: float, stop: float) -> float:
     return start**exponent * math.expm1(exponent * relative)
 
 
-@parallel_kernel
+@shared_kernel
 def power_intensity_moments(
+    part: Part,
     exponents: FloatArray,
     window_start: FloatArray,
     window_stop: FloatArray,
@@ -71,7 +71,7 @@ def power_intensity_moments(
         Overwritten with the lower triangle of H.
     """
     n_terms = exponents.shape[0]
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         linear[individual] = 0.0
         quadratic[individual] = 0.0
         for event in range(event_offsets[individual], event_offsets[individual + 1]):
@@ -168,8 +168,9 @@ def _add_products(weight: float, values: FloatArray, out: FloatArray) -> None:
             position += 1
 
 
-@parallel_kernel
+@shared_kernel
 def power_cumulative_moments(
+    part: Part,
     exponents: FloatArray,
     window_start: FloatArray,
     window_stop: FloatArray,
@@ -187,7 +188,7 @@ def power_cumulative_moments(
     the event to the end of observation. Parameters as in `power_intensity_moments`.
     """
     n_terms = exponents.shape[0]
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         linear[individual] = 0.0
         quadratic[individual] = 0.0
         before = np.zeros(n_terms)
@@ -257,8 +258,9 @@ def _evaluate(edges: FloatArray, pieces: FloatArray, time: float, out: FloatArra
         _evaluate_piece(pieces[piece], time - edges[piece], out)
 
 
-@parallel_kernel
+@shared_kernel
 def piecewise_intensity_moments(
+    part: Part,
     edges: FloatArray,
     pieces: FloatArray,
     nodes: FloatArray,
@@ -287,7 +289,7 @@ def piecewise_intensity_moments(
         As in `power_intensity_moments`.
     """
     n_terms = pieces.shape[1]
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         linear[individual] = 0.0
         quadratic[individual] = 0.0
         values = np.zeros(n_terms)
@@ -311,8 +313,9 @@ def piecewise_intensity_moments(
                 piece += 1
 
 
-@parallel_kernel
+@shared_kernel
 def piecewise_cumulative_moments(
+    part: Part,
     edges: FloatArray,
     pieces: FloatArray,
     nodes: FloatArray,
@@ -333,7 +336,7 @@ def piecewise_cumulative_moments(
     Parameters as in `piecewise_intensity_moments`.
     """
     n_terms = pieces.shape[1]
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         linear[individual] = 0.0
         quadratic[individual] = 0.0
         offsets = np.zeros(n_terms)

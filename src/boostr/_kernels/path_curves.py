@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, parallel_kernel
+from boostr._kernels._jit import Part, inner_kernel, shared_kernel
 from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._kernels.rates import bend_rate
 from boostr._typing import FloatArray, OffsetArray
@@ -33,8 +32,9 @@ def _sensor_rate(
     return rate
 
 
-@parallel_kernel
+@shared_kernel
 def add_sensor_rates(
+    part: Part,
     values: FloatArray,
     offsets: OffsetArray,
     atoms: SensorAtoms,
@@ -59,7 +59,7 @@ def add_sensor_rates(
     unknown : (n,) float64
         Overwritten with the same for unknown sensors, as before the first piece.
     """
-    for individual in numba.prange(offsets.shape[0] - 1):
+    for individual in range(part[0], part[1]):
         buffer = np.empty(atoms.unknown.shape[0] + 1)
         weight = weights[individual]
         unknown[individual] = _sensor_rate(values, -1, atoms, weight, buffer)
@@ -152,8 +152,9 @@ def _read_path_curve(
             cell += 1
 
 
-@parallel_kernel
+@shared_kernel
 def read_path_curves(
+    part: Part,
     begins: FloatArray,
     rates: FloatArray,
     unknown: FloatArray,
@@ -204,7 +205,7 @@ def read_path_curves(
     Only the past of a time matters to its value, as it should where paths are known only
     up to now.
     """
-    for individual in numba.prange(offsets.shape[0] - 1):
+    for individual in range(part[0], part[1]):
         first, last = offsets[individual], offsets[individual + 1]
         asked, past = time_offsets[individual], time_offsets[individual + 1]
         _read_path_curve(
@@ -222,8 +223,9 @@ def read_path_curves(
         )
 
 
-@parallel_kernel
+@shared_kernel
 def read_path_slopes(
+    part: Part,
     begins: FloatArray,
     rates: FloatArray,
     unknown: FloatArray,
@@ -236,7 +238,7 @@ def read_path_slopes(
 
     Parameters as in `read_path_curves`; a piece holds from after its begin on.
     """
-    for individual in numba.prange(offsets.shape[0] - 1):
+    for individual in range(part[0], part[1]):
         piece, last = offsets[individual], offsets[individual + 1]
         for query in range(time_offsets[individual], time_offsets[individual + 1]):
             while piece < last and begins[piece] < times[query]:

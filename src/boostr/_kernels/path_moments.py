@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, parallel_kernel
+from boostr._kernels._jit import Part, inner_kernel, shared_kernel
 from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
@@ -116,8 +115,15 @@ def _add_products(
             out[position + n_baseline + index[column]] += weighted * found[column]
 
 
-@parallel_kernel
+@inner_kernel
+def _negate(values: FloatArray, out: FloatArray) -> None:
+    for place in range(out.shape[0]):
+        out[place] = -values[place]
+
+
+@shared_kernel
 def path_intensity_moments(
+    part: Part,
     paths: Paths,
     atoms: SensorAtoms,
     phi: BaselineValues,
@@ -145,7 +151,7 @@ def path_intensity_moments(
     n_baseline = phi.pieces.shape[2]
     n_atoms = atoms.unknown.shape[0]
     first_row = n_baseline * (n_baseline + 1) // 2
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         index, found = np.empty(n_atoms, np.int32), np.empty(n_atoms)
         buffer, growth = np.empty(n_atoms + 1), np.empty(n_baseline)
         b, h = linear[individual], quadratic[individual]
@@ -157,18 +163,20 @@ def path_intensity_moments(
             time, stop = histories.window_start[window], histories.window_stop[window]
             exposure = histories.window_exposure[window]
             following = _skip_pieces(paths, individual, time)
-            growth[:] = -phi.starts[window, 0]
+            _negate(phi.starts[window, 0], growth)
             while time < stop:
                 is_last = following == last or paths.begins[following] >= stop
                 end = stop if is_last else paths.begins[following]
-                growth += phi.stops[window, 0] if is_last else phi.pieces[following, 0]
+                reached = phi.stops[window, 0] if is_last else phi.pieces[following, 0]
+                for term in range(n_baseline):
+                    growth[term] += reached[term]
                 piece = following - 1 if following > first else -1
                 n_found = _gather_atoms(paths.values, piece, atoms, buffer, index, found)
                 length = end - time
                 _add_products(index, found, n_found, length, growth, exposure, h)
                 time = end
                 if not is_last:
-                    growth[:] = -phi.pieces[following, 0]
+                    _negate(reached, growth)
                     following += 1
         following = first
         events = histories.event_offsets[individual : individual + 2]
@@ -351,8 +359,9 @@ def _add_window(
     return event, n_events
 
 
-@parallel_kernel
+@shared_kernel
 def path_cumulative_moments(
+    part: Part,
     paths: Paths,
     atoms: SensorAtoms,
     phi: BaselineValues,
@@ -373,7 +382,7 @@ def path_cumulative_moments(
     n_baseline = phi.pieces.shape[2]
     n_atoms = atoms.unknown.shape[0]
     first_row = n_baseline * (n_baseline + 1) // 2
-    for individual in numba.prange(linear.shape[0]):
+    for individual in range(part[0], part[1]):
         work = _make_room(n_atoms, n_baseline)
         before, level = np.zeros(n_baseline), np.zeros(n_atoms)
         linear[individual, n_baseline:] = 0.0

@@ -408,8 +408,9 @@ def find_best_split(
     best_missing_left = False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
-    is_candidate = np.ones(n_bins, np.bool_)
-    rising = np.arange(n_bins).astype(np.int32)
+    is_candidate, rising = np.empty(n_bins, np.bool_), np.empty(n_bins, np.int32)
+    for place in range(n_bins):
+        is_candidate[place], rising[place] = True, place
     if groups is not None:
         slots: PositionArray = np.arange(features.shape[0])
         bounds = _bound_features(

@@ -73,6 +73,7 @@ class PiecewiseBasis:
         # n nodes are exact up to degree 2n - 1; a product has twice the pieces' degree.
         nodes, weights = np.polynomial.legendre.leggauss(pieces.shape[2])
         compute(
+            len(events),
             self.edges,
             np.ascontiguousarray(pieces),
             0.5 * (nodes + 1.0),

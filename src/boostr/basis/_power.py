@@ -111,6 +111,7 @@ class PowerBasis:
             power_intensity_moments if loss == "intensity" else power_cumulative_moments
         )
         compute(
+            len(events),
             np.array(self.exponents),
             events.window_start,
             events.window_stop,

@@ -246,6 +246,7 @@ class FittedSensorBasis:
         compute = path_intensity_moments if loss == "intensity" else path_cumulative_moments
         paths = require_paths(events)
         compute(
+            len(events),
             Paths(paths.begins, paths.values, paths.offsets),
             atoms,
             self._tabulate_baseline(events, loss),
