@@ -19,6 +19,7 @@ from boostr._engine.tree import LeafProblem
 from boostr._frailty.weighted_exposure import ExposedWindows
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
+from boostr._training.first_use import compile_side_by_side
 from boostr._training.fitted import Fitted
 from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.limits import read_limits
@@ -207,6 +208,9 @@ def fit_model(
         encoder = FeatureEncoder.learn(table, settings.categorical_features)
         layout = None if sensors is None else SensorLayout.learn(sensors)
         progress.announce("statistics")
+        compile_side_by_side(
+            settings, n_threads, encoder.is_categorical, has_sensors=sensors is not None
+        )
         data: TrainingData | ScannedData
         if is_scanned(y, sensors):
             data = check_scanned_data(table, encoder, y, sensors, sample_weight)

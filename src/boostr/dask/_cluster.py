@@ -17,8 +17,8 @@ from dask.delayed import delayed
 from distributed import Client, KilledWorker, as_completed, default_client, get_worker, wait
 from threadpoolctl import ThreadpoolController
 
+from boostr._training.dozen import draw_dozen
 from boostr._training.run import use_threads
-from boostr.data import RecurrentEvents, Trajectories
 from boostr.estimators import BoostR
 from boostr.exceptions import ClusterLostError, InvalidParameterError
 
@@ -229,19 +229,7 @@ def _warm_up(has_sensors: bool) -> None:
     """Fit a model to a dozen individuals, node by node as shards are, with all kernels."""
     if has_sensors in _DONE:
         return
-    n = 12
-    ids = [f"{place:02d}" for place in range(n)]
-    events = RecurrentEvents.from_lists(
-        [[1.0 + place] for place in range(n)], 20.0, ids=ids
-    )
-    sensors = None
-    if has_sensors:
-        values = [[float(place % 5) for place in range(2 * n)]]
-        offsets = list(range(0, 2 * n + 1, 2))
-        sensors = Trajectories.from_flat(
-            [0.0, 9.0] * n, offsets, values, ["sensor"], ids=ids
-        )
-    features = [[float(place), float(place % 3)] for place in range(n)]
+    features, events, sensors = draw_dozen(has_sensors=has_sensors)
     with use_worker_threads() as n_threads:
         model = BoostR(
             n_estimators=2,

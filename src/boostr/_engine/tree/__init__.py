@@ -1,7 +1,7 @@
 """Trees with vector leaves, grown from histograms."""
 
 from boostr._engine.tree._coarse import joins_bins
-from boostr._engine.tree._grower import GrowthParams, grow_tree
+from boostr._engine.tree._grower import GrowthParams, compile_search, grow_tree
 from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem
 from boostr._engine.tree._source import HistogramSource, LocalSource
@@ -16,6 +16,7 @@ __all__ = [
     "LocalSource",
     "Tree",
     "WholeRoot",
+    "compile_search",
     "grow_tree",
     "joins_bins",
     "pack_trees",

@@ -13,12 +13,15 @@ from boostr._engine.tree._limits import Bounds, LimitedNode, Limits
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
-from boostr._engine.tree._whole import grow_whole_tree
+from boostr._engine.tree._whole import TreeSpace, WholeRoot, grow_whole_tree
 from boostr._kernels.apply import Nodes
-from boostr._kernels.solve import solve_leaf
+from boostr._kernels.group_lasso import Groups
+from boostr._kernels.growth import Individuals
+from boostr._kernels.solve import FULL, solve_leaf
+from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["GrowthParams", "grow_tree"]
+__all__ = ["GrowthParams", "compile_search", "grow_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,12 @@ class _TreeBuilder:
         self._append(split.value, split.sums[0, -1])
         gain = split.gain - self.params.gamma1
         return _Candidate(node, gain, split) if split.feature >= 0 < gain else None
+
+    def add_leaf(self, histograms: FloatArray) -> None:
+        """Append a leaf that is not to be split."""
+        sums = np.empty(histograms.shape[2])
+        sum_bins(histograms[0], sums)
+        self._append(self._solve(len(self.feature), sums), sums[-1])
 
     def _find_split(self, node: int, histograms: FloatArray) -> FoundSplit:
         return find_split(histograms, self.features, self.search, self._seed_of(node))
@@ -206,6 +215,23 @@ def grow_tree(
     return builder.finish()
 
 
+def compile_search(is_categorical: BoolArray, *, has_groups: bool) -> None:
+    """Compile the kernels that search for splits, by trees of one term and of nobody."""
+    sums, penalty = np.zeros((1, 2, 3)), np.ones((1, 1))
+    nobody, one = np.empty(0, dtype=np.int32), np.ones(1, dtype=np.int32)
+    groups = Groups(np.array([0, 1], dtype=np.int32), np.ones(1), True)
+    problem = LeafProblem(FULL, penalty, groups if has_groups else None)
+    categories = is_categorical if is_categorical.any() else None
+    search = SearchParams(problem, one, categories, 1.0, 0, 1)
+    if has_groups:
+        find_split(sums, one - 1, search, 0)
+        return
+    bins, rows = np.empty((0, 1), dtype=np.uint8), np.empty((0, 3))
+    individuals = Individuals(bins, rows, nobody, nobody)
+    root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
+    grow_whole_tree(root, search, one - 1, 0.0, 0)
+
+
 def _split_leaf(
     source: HistogramSource, builder: _TreeBuilder, candidate: _Candidate
 ) -> list[_Candidate]:
@@ -219,6 +245,9 @@ def _split_leaf(
 
 def _grow_best_first(source: HistogramSource, builder: _TreeBuilder) -> None:
     heap: list[tuple[float, int, _Candidate]] = []
+    if builder.params.max_leaves == 1:
+        builder.add_leaf(source.root(builder.features))
+        return
     root = builder.add_node(source.root(builder.features))
     n_leaves = 1
     if root is not None:

@@ -33,8 +33,9 @@ class LeafProblem:
 
     @property
     def kernel_solver(self) -> int | None:
-        """Solver as kernels know it: None for the default's one or two terms."""
-        return None if self.solver == FULL and len(self.penalty) <= 2 else self.solver
+        """Solver as kernels know it: None for groups, and for the default's few terms."""
+        has_few = self.solver == FULL and len(self.penalty) <= 2
+        return None if has_few or self.groups is not None else self.solver
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,6 +13,8 @@ from boostr._kernels.growth import (
     SplitRules,
     grow_best_first,
 )
+from boostr._kernels.solve import solve_leaf
+from boostr._kernels.split import sum_bins
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = ["TreeSpace", "WholeRoot", "grow_whole_tree"]
@@ -75,12 +77,33 @@ def grow_whole_tree(
         np.uint64(seed),
         price,
     )
-    n_nodes, n_sets = grow_best_first(
-        root.individuals, root.sums, rules, space.max_leaves, space.histograms, space.nodes
-    )
+    if space.max_leaves == 1:
+        n_nodes, n_sets = _write_root(root, search), 0
+    else:
+        n_nodes, n_sets = grow_best_first(
+            root.individuals,
+            root.sums,
+            rules,
+            space.max_leaves,
+            space.histograms,
+            space.nodes,
+        )
     tree = _read_tree(space.nodes, n_nodes, n_sets)
     space.grown = tree.nodes.feature  # which stays with the tree where it is scaled
     return tree
+
+
+def _write_root(root: WholeRoot, search: SearchParams) -> int:
+    """Write a tree of one leaf; return its number of nodes."""
+    nodes, problem = root.space.nodes, search.problem
+    sums = nodes.sums[0, 0]
+    sum_bins(root.sums[0], sums)
+    solve_leaf(sums, problem.penalty, problem.kernel_solver, None, nodes.value[0])
+    nodes.feature[0] = nodes.category_set[0] = -1
+    nodes.bin_threshold[0] = nodes.left_child[0] = 0
+    nodes.missing_left[0], nodes.gain[0], nodes.n_members[0] = False, 0.0, sums[-1]
+    nodes.span[0] = 0, len(root.individuals.members)
+    return 1
 
 
 def _read_tree(nodes: GrowingNodes, n_nodes: int, n_sets: int) -> Tree:

@@ -1,0 +1,101 @@
+"""The first fit of an installation, whose kernels two processes compile."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from boostr import BoostR
+from boostr._training import dozen, first_use
+from boostr._training.fit import fit_model
+from boostr._training.run import Hooks
+
+needs_compiler = pytest.mark.skipif(
+    "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"
+)
+
+CODE = """
+from boostr import BoostR
+from boostr._kernels.growth import grow_best_first
+from boostr._kernels.histogram import accumulate_histograms
+from boostr._training.dozen import draw_dozen
+X, y, _ = draw_dozen(has_sensors=False)
+BoostR(n_estimators=3, validation=None, min_samples_leaf=2, n_jobs=2).fit(X, y)
+for kernel in (grow_best_first, accumulate_histograms):
+    print(len(kernel.stats.cache_hits), len(kernel.stats.cache_misses))
+"""
+
+
+@needs_compiler
+def test_kernels_of_the_other_process_are_read_from_disk(tmp_path):
+    shown = subprocess.run(
+        [sys.executable, "-c", CODE],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    grown, summed = ([int(n) for n in line.split()] for line in shown.stdout.splitlines())
+    assert grown == [0, 1], "the search for splits is this process's part"
+    assert summed[0] >= 1, "sums are the other one's"
+
+
+class FakeKernel:
+    __module__, __name__ = "boostr._kernels.fake", "fake"
+    signatures = ()
+
+    def __init__(self, folder):
+        self.stats = type("Stats", (), {"cache_path": None if folder is None else folder})
+
+
+@needs_compiler
+def test_kernels_are_missing_until_they_are_on_disk(tmp_path):
+    kernel = FakeKernel(str(tmp_path))
+    assert first_use._is_missing(kernel)
+    (tmp_path / "fake.fake-12.py311.nbi").touch()
+    assert not first_use._is_missing(kernel)
+
+
+@needs_compiler
+def test_without_a_place_on_disk_nothing_is_shared(tmp_path, monkeypatch):
+    assert not first_use._is_missing(FakeKernel(None))
+    monkeypatch.setattr(sys, "executable", "/opt/program")  # embeds Python
+    assert not first_use._is_missing(FakeKernel(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("n_threads", "settings"),
+    [
+        (1, {}),
+        (2, {"growth": "level"}),
+        (2, {"leaf": "spline"}),
+        (2, {"monotonic_cst": [1, 0]}),
+        (2, {"random_state": lambda: None}),
+    ],
+    ids=["one thread", "levels", "splines", "limits", "not picklable"],
+)
+def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, monkeypatch):
+    def refuse(*arguments, **options):
+        pytest.fail("a process was started")
+
+    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    numeric = np.zeros(2, dtype=bool)
+    first_use.compile_side_by_side(
+        BoostR(**settings)._settings(), n_threads, numeric, has_sensors=False
+    )
+
+
+@pytest.mark.parametrize("has_sensors", [False, True])
+def test_trees_of_one_leaf_need_no_search(has_sensors, monkeypatch):
+    def refuse(*arguments):
+        pytest.fail("a split was searched for")
+
+    monkeypatch.setattr("boostr._engine.tree._whole.grow_best_first", refuse)
+    monkeypatch.setattr("boostr._engine.tree._search.find_best_split", refuse)
+    X, y, Z = dozen.draw_dozen(has_sensors=has_sensors)
+    settings = BoostR(n_estimators=1, validation=None, n_jobs=1)._settings()
+    fitted = fit_model(settings, X, y, Z, None, Hooks())
+    assert len(fitted.trees.ensemble.members) == 1
