@@ -162,7 +162,7 @@ class LocalBoostingState:
 
     def keep(self) -> None:
         """Remember the coefficients of those held out."""
-        self.kept = self.theta[self.held_out]
+        self.kept = self.theta.take(self.held_out, axis=0)
 
     def forget(self) -> None:
         """Do nothing: what lies here goes with the object."""
