@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._threads import run_in_parts
 from boostr._typing import (
     AnyArray,
     BinArray,
@@ -238,7 +238,6 @@ def add_grown_tree(
     return _sum_in_order(losses)
 
 
-@parallel_kernel
 def add_tree_parallel(
     x_binned: BinArray,
     missing_bin: int,
@@ -247,27 +246,18 @@ def add_tree_parallel(
     quadratic: FloatArray,
     theta: FloatArray,
     rows: FloatArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> float:
     """Do the same on all threads; individuals are independent, so the bits are the same.
 
-    The loss alone depends, in its last bits, on the number of chunks.
+    The loss alone depends, in its last bits, on the number of parts.
     """
-    n_rows = x_binned.shape[0]
-    losses = np.zeros(n_chunks)
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_rows // n_chunks
-        end = (chunk + 1) * n_rows // n_chunks
-        losses[chunk] = add_tree(
-            x_binned[begin:end],
-            missing_bin,
-            nodes,
-            linear[begin:end],
-            quadratic[begin:end],
-            theta[begin:end],
-            rows[begin:end],
-        )
-    return _sum_in_order(losses)
+
+    def add(own: slice) -> float:
+        data = linear[own], quadratic[own], theta[own], rows[own]
+        return add_tree(x_binned[own], missing_bin, nodes, *data)
+
+    return sum(run_in_parts(len(x_binned), n_parts, add))
 
 
 @kernel
@@ -316,18 +306,17 @@ def sum_leaves(
                     out[row, term] += nodes.value[leaf, term]
 
 
-@parallel_kernel
 def sum_leaves_parallel(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
     roots: IndexArray,
     out: FloatArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> None:
     """Do the same on all threads."""
-    n_rows = x_binned.shape[0]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_rows // n_chunks
-        end = (chunk + 1) * n_rows // n_chunks
-        sum_leaves(x_binned[begin:end], missing_bin, nodes, roots, out[begin:end])
+    run_in_parts(
+        len(x_binned),
+        n_parts,
+        lambda own: sum_leaves(x_binned[own], missing_bin, nodes, roots, out[own]),
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import kernel, parallel_kernel
+from boostr._kernels._jit import kernel
+from boostr._kernels._threads import run_in_parts
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
 __all__ = [
@@ -65,7 +65,6 @@ def assign_bins(
                 out[row, feature] = low - first
 
 
-@parallel_kernel
 def assign_bins_parallel(
     values: FloatArray,
     thresholds: FloatArray,
@@ -73,21 +72,16 @@ def assign_bins_parallel(
     is_categorical: BoolArray,
     missing_bin: int,
     out: BinArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> None:
     """Do the same on all threads."""
-    n_rows = values.shape[0]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_rows // n_chunks
-        end = (chunk + 1) * n_rows // n_chunks
-        assign_bins(
-            values[begin:end],
-            thresholds,
-            offsets,
-            is_categorical,
-            missing_bin,
-            out[begin:end],
-        )
+    run_in_parts(
+        len(values),
+        n_parts,
+        lambda own: assign_bins(
+            values[own], thresholds, offsets, is_categorical, missing_bin, out[own]
+        ),
+    )
 
 
 @kernel
@@ -133,37 +127,22 @@ def partition_members(
     return int(n_left)
 
 
-@parallel_kernel
 def partition_members_parallel(
     x_binned: BinArray,
     feature: int,
     goes_left: BoolArray,
     members: IndexArray,
     scratch: IndexArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> int:
-    """Do the same on all threads: each chunk counts, then writes to its own place."""
-    n_members = members.shape[0]
-    n_left_of = np.zeros(n_chunks, np.int64)
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_members // n_chunks
-        end = (chunk + 1) * n_members // n_chunks
-        n_left_of[chunk] = partition_members(
-            x_binned, feature, goes_left, members[begin:end], scratch[begin:end]
-        )
-    n_left = n_left_of.sum()
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_members // n_chunks
-        end = (chunk + 1) * n_members // n_chunks
-        left_before = n_left_of[:chunk].sum()
-        right_before = n_left + begin - left_before
-        n_here = n_left_of[chunk]
-        scratch[left_before : left_before + n_here] = members[begin : begin + n_here]
-        scratch[right_before : right_before + end - begin - n_here] = members[
-            begin + n_here : end
-        ]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_members // n_chunks
-        end = (chunk + 1) * n_members // n_chunks
-        members[begin:end] = scratch[begin:end]
-    return int(n_left)
+    """Do the same on all threads, part by part; then bring the sides of parts together."""
+
+    def divide(own: slice) -> tuple[slice, slice]:
+        n_left = partition_members(x_binned, feature, goes_left, members[own], scratch[own])
+        middle = own.start + n_left
+        return slice(own.start, middle), slice(middle, own.stop)
+
+    lefts, rights = zip(*run_in_parts(len(members), n_parts, divide), strict=True)
+    np.concatenate([members[own] for own in lefts + rights], out=scratch)
+    members[:] = scratch
+    return sum(own.stop - own.start for own in lefts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, kernel, parallel_kernel
+from boostr._kernels._jit import inlined_kernel, kernel
+from boostr._kernels._threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [
@@ -191,18 +191,17 @@ def accumulate_histograms(
                 _accumulate_any(x_binned, rows, block, used, part)
 
 
-@parallel_kernel
 def accumulate_histograms_parallel(
     x_binned: BinArray,
     rows: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> None:
     """Do the same on all threads, each owning a run of features."""
-    n_features = features.shape[0]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_features // n_chunks
-        end = (chunk + 1) * n_features // n_chunks
-        accumulate_histograms(x_binned, rows, members, features[begin:end], out[begin:end])
+    run_in_parts(
+        len(features),
+        n_parts,
+        lambda own: accumulate_histograms(x_binned, rows, members, features[own], out[own]),
+    )

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel, parallel_kernel
+from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._threads import run_in_parts
 from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
@@ -336,7 +336,6 @@ def share_out(
             _add_large_tree(x_binned, missing_bin, nodes, paths, rules, with_partner, out)
 
 
-@parallel_kernel
 def share_out_parallel(
     x_binned: BinArray,
     missing_bin: int,
@@ -346,20 +345,12 @@ def share_out_parallel(
     rules: Quadrature,
     with_partner: bool,
     out: FloatArray,
-    n_chunks: int,
+    n_parts: int,
 ) -> None:
     """Do the same on all threads."""
-    n_rows = x_binned.shape[0]
-    for chunk in numba.prange(n_chunks):
-        begin = chunk * n_rows // n_chunks
-        end = (chunk + 1) * n_rows // n_chunks
-        share_out(
-            x_binned[begin:end],
-            missing_bin,
-            nodes,
-            counts,
-            roots,
-            rules,
-            with_partner,
-            out[begin:end],
-        )
+    trees = nodes, counts, roots, rules
+    run_in_parts(
+        len(x_binned),
+        n_parts,
+        lambda own: share_out(x_binned[own], missing_bin, *trees, with_partner, out[own]),
+    )

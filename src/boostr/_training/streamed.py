@@ -206,8 +206,7 @@ def _compute_parts(
     n_terms = plan.basis.n_terms
     linear = np.empty((len(weights), n_terms))
     quadratic = np.empty((len(weights), 0))
-    # In turn, because kernels are on all threads already, and some of Numba's threading
-    # layers end the process when two callers come at once.
+    # In turn, because kernels are on all threads already.
     for first, stats in map_ahead(compute, parts, n_threads, in_turn=True):
         if quadratic.shape[1] == 0:  # a diagonal or a triangle
             quadratic = np.empty((len(weights), stats.quadratic.shape[1]))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boostr._kernels._threads import run_in_parts
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, sum_bins
@@ -72,13 +69,10 @@ def find_split(
     n_parts = min(params.n_threads, len(features))
     if params.problem.solver != GROUPED or n_parts < 2:
         return _search(histograms, features, params, seed, node)
-    bounds = np.linspace(0, len(features), n_parts + 1).astype(int)
-    parts = [slice(*pair) for pair in pairwise(bounds)]
-    found = list(
-        _pool(n_parts).map(
-            lambda part: _search(histograms[part], features[part], params, seed, node),
-            parts,
-        )
+    found = run_in_parts(
+        len(features),
+        n_parts,
+        lambda own: _search(histograms[own], features[own], params, seed, node),
     )
     return max(found, key=lambda split: split.gain)  # the first of equals
 
@@ -139,12 +133,3 @@ def _search(
         node.value,
         node.reduction,
     )
-
-
-@cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="boostr-search")
-
-
-if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)

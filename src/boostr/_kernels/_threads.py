@@ -1,0 +1,39 @@
+"""Threads of Python for kernels, which let go of the interpreter while they run.
+
+Numba's own threads would need a second compilation of everything that runs on them, and do
+not survive a fork.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+import numba
+
+T = TypeVar("T")
+
+__all__ = ["run_in_parts"]
+
+
+def run_in_parts(n: int, n_parts: int, work: Callable[[slice], T]) -> list[T]:
+    """Return what ``work`` makes of each of the parts of ``range(n)``, in their order."""
+    n_threads = min(numba.get_num_threads(), n_parts)
+    edges = [n * part // n_parts for part in range(n_parts + 1)]
+    parts = [slice(*pair) for pair in pairwise(edges)]
+    if n_threads == 1:
+        return [work(part) for part in parts]
+    return list(_pool(n_threads).map(work, parts))
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="boostr")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
