@@ -214,3 +214,5 @@ def test_the_chance_of_the_terminal_event_is_on_the_page(page, tmp_path):
     chances = dict(zip(table["id"].astype(str), table["terminal"], strict=True))
     expected = [chances[one] for one in data["ids"]]
     np.testing.assert_allclose(unpack(data["risk"]["terminal"]), expected, rtol=1e-5)
+    names = {trace["name"]: trace for trace in data["figures"]["timeline"]["data"]}
+    assert len(names["terminal event"]["x"]) == clinic.y.is_terminal.sum()
