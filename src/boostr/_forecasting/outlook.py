@@ -382,11 +382,33 @@ class Outlook:
         """
         return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
 
-    def wait(self, share: float, frailties: Frailties) -> FloatArray:
+    def exceed(
+        self, k: int, occurring: Counts | MixedCounts, stop: FloatArray
+    ) -> FloatArray:
+        """Return the chance of at least ``k`` events up to a stop.
+
+        With kinds it is never below that of ``k`` events of one kind, which rests on
+        frailties of its own.
+        """
+        chance = occurring.exceed(k)
+        for part in self.parts:
+            own = part.look_ahead(part.frailties(stop), stop)[0]
+            chance = np.maximum(chance, own.exceed(k))
+        return chance
+
+    def wait(self, share: float, frailties: Frailties, stop: FloatArray) -> FloatArray:
         """Return the time until the next event has happened with probability ``share``.
 
-        Infinite if it may never happen.
+        Infinite if it may never happen. With kinds it is never later than the next event
+        of one kind. Frailties are those for the time up to the stop.
         """
+        waits = self._wait(share, frailties)
+        for part in self.parts:
+            waits = np.minimum(waits, part._wait(share, part.frailties(stop)))
+        return waits
+
+    def _wait(self, share: float, frailties: Frailties) -> FloatArray:
+        """Return the same by the model of these events alone."""
         if self.hazard is not None:
             return self._wait_alive(share, frailties)
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)

@@ -222,12 +222,14 @@ class ForecastMethods(FittedEstimator):
         lower, upper = outlook.costs.interval(counts, chosen)
         columns: dict[str, Any] = {
             "expected": counts.mean * outlook.costs.unit,
-            "probability": occurring.exceed(k),
+            "probability": outlook.exceed(k, occurring, stop),
             "lower": lower,
             "upper": upper,
-            "next_event_median": outlook.wait(0.5, frailties),
+            "next_event_median": outlook.wait(0.5, frailties, stop),
             **{
-                f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
+                f"next_event_q{100 * share:g}": outlook.wait(
+                    check_share(share), frailties, stop
+                )
                 for share in np.atleast_1d(quantiles)
             },
             "frailty": frailties.mean / outlook.law.level,
@@ -457,8 +459,9 @@ random_state, kind
         outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         frailties = outlook.frailties(stop)
         shares = [check_share(share) for share in np.atleast_1d(quantiles)]
-        waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
-        return waits[:, 0] if np.ndim(quantiles) == 0 else waits
+        waits = [outlook.wait(share, frailties, stop) for share in shares]
+        found = np.stack(waits, axis=1)
+        return found[:, 0] if np.ndim(quantiles) == 0 else found
 
     def predict_band(
         self,
