@@ -221,6 +221,7 @@ def test_terminal_events_end_all_kinds(fleet):
     assert_allclose(sum(part["expected"] for part in parts), whole["expected"])
     assert_allclose(parts[0]["terminal"], whole["terminal"])
     assert np.all(whole["expected"][died.is_terminal] == 0.0)
+    assert_array_equal(whole["likely_kind"].isna(), died.is_terminal)
 
 
 def test_mean_cumulative_functions_of_kinds_sum_to_that_of_all(fleet):

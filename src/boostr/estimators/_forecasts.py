@@ -150,7 +150,7 @@ class ForecastMethods(FittedEstimator):
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
               was fitted with some; 0 for those who had it;
             - ``likely_kind``: the kind of which most events are expected, for a model that
-              has learned kinds and unless one is asked for;
+              has learned kinds and unless one is asked for; None after a terminal event;
             - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
@@ -242,7 +242,9 @@ class ForecastMethods(FittedEstimator):
         if outlook.parts:
             by_kind = np.array([part.expect_ahead(stop) for part in outlook.parts])
             labels = np.array(self.kind_labels_, dtype=object)
-            columns["likely_kind"] = labels[np.argmax(by_kind, axis=0)]
+            likely = labels[np.argmax(by_kind, axis=0)]
+            likely[present.is_dead] = None
+            columns["likely_kind"] = likely
         return make_forecast_table(X, present, columns)
 
     def _count(

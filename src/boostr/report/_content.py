@@ -60,6 +60,7 @@ class Content:
     n_events: int
     so_far: float  # number (or cost) of the events of all
     n_likely: int  # individuals more likely than not to have an event
+    n_over: int  # individuals whose history ends with a terminal event
     total: FleetForecast
     individuals: TopRisks
     timeline: RecurrentEvents  # some histories, in the order of their ends
@@ -121,6 +122,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             n_events=int(fleet.y.n_events.sum()),
             so_far=float(risk.so_far.sum()),
             n_likely=int((risk.probability >= _LIKELY).sum()),
+            n_over=int(risk.is_over.sum()),
             total=total,
             individuals=individuals,
             timeline=choose_timeline(fleet.y),
