@@ -55,6 +55,7 @@ class Content:
     horizon: float
     level: float
     has_costs: bool
+    has_intervals: bool  # whether events were counted over intervals
     id_name: str | None
     n_individuals: int
     n_events: int
@@ -117,6 +118,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             horizon=length,
             level=level,
             has_costs=fleet.y.has_costs,
+            has_intervals=fleet.y.intervals is not None,
             id_name=fleet.y.id_name,
             n_individuals=len(fleet),
             n_events=int(fleet.y.n_events.sum()),

@@ -101,7 +101,8 @@ def write_words(content: Content, title: str, version: str) -> dict[str, Any]:
         "sensors": _write_sensors(content),
         "past": f"{count_of(content.n_events, 'event', ',')} of "
         f"{count_of(n, 'individual', ',')} up to the present of each.",
-        "timeline": "Lines: time under observation. Dots: events."
+        "timeline": "Lines: time under observation. Dots: events"
+        + (", spread over their intervals." if content.has_intervals else ".")
         + (" Crosses: terminal events." if content.n_over else ""),
         "mcf": f"Average {what} per individual up to each time (mean cumulative function), "
         + (
