@@ -38,8 +38,8 @@ exact = RecurrentEvents.from_lists(leaks, end=last)
 # Without a model
 # ---------------
 # The mean cumulative function spreads the events of an interval in proportion to the rate
-# that all intervals together imply. Pumps are inspected on different days, so the curve of
-# the counts follows that of the exact times.
+# that all intervals together imply. Here the curve of the counts follows that of the exact
+# times.
 fig, ax = plt.subplots(layout="constrained")
 for name, y, style in (("exact times", exact, "-"), ("counts", counted, "--")):
     estimate = MeanCumulativeFunction().fit(y)
