@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ class Deaths:
         return MixedCounts(counts, self.shares, self.weights)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, so that histories are summed once
 class Outlook:
     """Curves of individuals, their presents and histories."""
 
@@ -209,8 +210,14 @@ class Outlook:
 
         ``expect`` gives the expected numbers of another model.
         """
+        return self._own_histories if expect is None else self._sum_histories(expect)
+
+    @cached_property
+    def _own_histories(self) -> Histories:
+        return self._sum_histories(self.curves.expect)
+
+    def _sum_histories(self, expect: Expect) -> Histories:
         known, rows, entry = self.present.events, self.present.rows, self.present.entry
-        expect = self.curves.expect if expect is None else expect
         return sum_histories(expect, known, rows, entry, self.law.frailty.cell, self.costs)
 
     def frailties(
