@@ -9,8 +9,8 @@ planner needs to know which part to stock for which pump.
 # %%
 # The data
 # --------
-# Each pump has its own heat and sand, and its own frequency of seal failures, which no
-# feature explains. The kind of every failure is known.
+# Each pump has its own heat and sand. Some also break their seals more often than others
+# for reasons that no feature explains. The kind of every failure is known.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
