@@ -6,9 +6,10 @@ ORDER = (
     # A first model, and what it learned
     *("fleet", "bladder", "purchases", "importance", "two_features", "one_tree"),
     # Forecasts and reasons
-    *("forecast", "next_event", "site_totals", "costs", "deaths", "reasons", "what_if"),
-    # Sensors and exposure
-    *("sensor_effect", "exposure"),
+    *("forecast", "next_event", "site_totals", "costs", "kinds"),
+    *("deaths", "reasons", "what_if"),
+    # Sensors, exposure and counts
+    *("sensor_effect", "exposure", "intervals"),
     # How good is it?
     *("calibration", "residuals", "backtest", "compare"),
     # How trees are chosen and grown

@@ -47,6 +47,16 @@ def test_forecasts_name_the_likely_kind(run, model, pumps):
     assert kinds == {"motor", "seal"}
 
 
+def test_kinds_are_counted_in_the_first_message(run, model, pumps):
+    events, static = pumps
+    result = run("forecast", model, events, "--static", static, "--horizon", 30)
+    counts = polars.read_csv(events).filter(polars.col("event") == 1)["mode"]
+    seals, motors = (counts == "seal").sum(), (counts == "motor").sum()
+    listed = sorted([(motors, "motor"), (seals, "seal")], reverse=True)
+    shown = ", ".join(f"{kind} {count}" for count, kind in listed)
+    assert f"rows; 2 kinds ({shown})" in result.stderr
+
+
 def test_models_are_evaluated_and_reported(run, model, pumps):
     events, static = pumps
     result = run("evaluate", model, events, "--static", static)
@@ -54,7 +64,7 @@ def test_models_are_evaluated_and_reported(run, model, pumps):
     page = events.parent / "page.html"
     result = run("report", model, events, "--static", static, "--out", page)
     assert result.exit_code == 0, result.output
-    assert "Kind that is due most often" in page.read_text(encoding="utf-8")
+    assert "Kind with most expected events" in page.read_text(encoding="utf-8")
 
 
 def test_the_column_must_be_there(run, pumps):

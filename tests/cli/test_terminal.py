@@ -60,6 +60,22 @@ def test_the_column_must_be_there(run, clinic):
     assert "died" in result.stderr
 
 
+def test_terminal_events_are_counted_in_the_first_message(run, model, clinic):
+    events, static, is_terminal = clinic
+    result = run("forecast", model, events, "--static", static, "--horizon", 30)
+    assert f"rows; {is_terminal.sum()} terminal events" in result.stderr
+    assert "own history" in result.stdout
+
+
+def test_events_and_terminal_events_need_two_columns(run, clinic):
+    events, static, _ = clinic
+    out = ["--out", events.parent / "other.boostr"]
+    both = ["--event", "event", "--terminal", "event"]
+    result = run("fit", events, "--static", static, *both, *out, *TINY)
+    assert result.exit_code == 2
+    assert "--event and --terminal must be two columns" in result.stderr
+
+
 @pytest.mark.parametrize("command", ["evaluate", "report"])
 def test_other_commands_read_the_column(run, model, clinic, command, tmp_path):
     events, static, _ = clinic

@@ -106,6 +106,14 @@ def test_the_timeline_has_a_line_per_window_and_a_dot_per_event(windows):
     assert_allclose(dots, [110 + 450 * 2 / 8, 560])
 
 
+def test_the_timeline_has_a_cross_of_two_lines_per_terminal_event():
+    y = RecurrentEvents.from_lists([[1.0], []], end=[2.0, 4.0], terminal=[True, False])
+    drawing = drawing_of(y._repr_html_())
+    lines = drawing.findall(f"{SVG}line")
+    assert len(lines) == 2 + 2 + 1  # windows, the cross and the axis
+    assert "terminal" in ET.tostring(drawing, encoding="unicode")
+
+
 def test_the_timeline_shows_the_first_individuals():
     y = RecurrentEvents.from_lists([[1.0]] * 30, end=2.0)
     html = y._repr_html_()

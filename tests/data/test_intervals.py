@@ -65,6 +65,12 @@ def test_overlapping_intervals_name_the_individual():
         read(since=[0.0, 29.0, 0.0, 10.0, 50.0])
 
 
+def test_the_hint_on_overlaps_names_no_parameter_that_is_not_there():
+    with pytest.raises(InvalidEventsError, match="drop rows that repeat") as caught:
+        read(since=[0.0, 0.0, 0.0, 10.0, 50.0])
+    assert "duplicates=" not in str(caught.value)
+
+
 def test_time_stamps_are_counted_in_days():
     days = [pd.Timestamp("2024-01-01") + pd.Timedelta(days=d) for d in (0, 30, 60)]
     table = pd.DataFrame(

@@ -105,6 +105,28 @@ def test_forecasts_by_kind_sum_to_the_total(model, fleet):
     assert whole["likely_kind"].tolist() == [model.kind_labels_[k] for k in most]
 
 
+def test_any_event_is_as_likely_and_as_soon_as_one_of_a_kind():
+    # A few machines break their seals again and again; frailties of all events together
+    # then spread the motors of the others, too.
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(120, 1))
+    motors, seals = rng.poisson(3.0, 120), rng.poisson(30.0 * rng.gamma(0.1, 1.0, 120))
+    kind = [["motor"] * m + ["seal"] * s for m, s in zip(motors, seals, strict=True)]
+    y = RecurrentEvents.from_lists(
+        [rng.uniform(0.0, 10.0, len(each)) for each in kind], end=10.0, kind=kind
+    )
+    model = BoostR(n_estimators=5, n_origins=2, random_state=0).fit(X, y)
+    any_kind = model.forecast(X, y, horizon=3.0).sort_values("id")
+    waits = model.predict_next_event(X, y, [0.2, 0.8])
+    for label in model.kind_labels_:
+        one = model.forecast(X, y, horizon=3.0, kind=label).sort_values("id")
+        later = model.predict_next_event(X, y, [0.2, 0.8], kind=label)
+        assert np.all(any_kind["probability"].to_numpy() >= one["probability"].to_numpy())
+        medians = any_kind["next_event_median"], one["next_event_median"]
+        assert np.all(medians[0].to_numpy() <= medians[1].to_numpy())
+        assert np.all(waits <= later)
+
+
 def test_totals_of_the_fleet_sum_as_well(model, fleet):
     parts = [
         model.forecast_fleet(*fleet, horizon=3.0, kind=kind).expected
@@ -199,6 +221,7 @@ def test_terminal_events_end_all_kinds(fleet):
     assert_allclose(sum(part["expected"] for part in parts), whole["expected"])
     assert_allclose(parts[0]["terminal"], whole["terminal"])
     assert np.all(whole["expected"][died.is_terminal] == 0.0)
+    assert_array_equal(whole["likely_kind"].isna(), died.is_terminal)
 
 
 def test_mean_cumulative_functions_of_kinds_sum_to_that_of_all(fleet):

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from tests.metrics.scenes import make_events
 
-from boostr import BoostR
+from boostr import BoostR, RecurrentEvents
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 from boostr.inspection import CumulativeResiduals, rescaled_times, residuals
 from boostr.inspection._residuals import _count_gaps, _test_gaps
@@ -112,6 +113,16 @@ def test_costs_are_refused_for_gaps(test):
     model = BoostR(n_estimators=2, validation=None, n_origins=0).fit(test.X, y)
     with pytest.raises(InvalidEventsError, match="costs"):
         rescaled_times(model, test.X, y)
+
+
+def test_gaps_need_times_of_events(plain, test):
+    table = pd.DataFrame(
+        {"id": np.arange(40), "start": 0.0, "stop": test.y.end, "count": test.y.n_events}
+    )
+    counted = RecurrentEvents.from_counts(table, "id", "start", "stop", "count")
+    with pytest.raises(InvalidEventsError, match="gaps between events needs the times"):
+        rescaled_times(plain, test.X, counted)
+    assert_allclose(residuals(plain, test.X, counted), residuals(plain, test.X, test.y))
 
 
 def test_unknown_kinds_are_refused(plain, test):

@@ -39,6 +39,24 @@ def test_dots_are_the_events_and_grow_with_ties(y):
     assert_allclose(dots.get_sizes() / dots.get_sizes()[0], [1.0, 1.0, 3.0])
 
 
+def test_crosses_mark_terminal_events_at_the_ends(y):
+    ax = plot_timeline(y.with_terminal([False, True, True]))
+    *_, crosses = ax.collections
+    assert_array_equal(crosses.get_offsets(), [[4.0, 0.0], [9.0, 2.0]])
+    assert names_of(ax) == ["observed", "event", "terminal event"]
+
+
+def test_nothing_is_marked_where_all_are_alive(y):
+    ax = plot_timeline(y.with_terminal([False, False, False]))
+    assert names_of(ax) == ["observed", "event"]
+
+
+def test_events_of_intervals_are_named_as_such():
+    table = pd.DataFrame({"id": ["A"], "start": [0.0], "stop": [9.0], "count": [2]})
+    y = RecurrentEvents.from_counts(table, "id", "start", "stop", "count")
+    assert names_of(plot_timeline(y)) == ["observed", "event (spread over its interval)"]
+
+
 @pytest.mark.slow
 def test_gaps_are_left_open():
     table = pd.DataFrame(

@@ -214,3 +214,19 @@ def test_the_chance_of_the_terminal_event_is_on_the_page(page, tmp_path):
     chances = dict(zip(table["id"].astype(str), table["terminal"], strict=True))
     expected = [chances[one] for one in data["ids"]]
     np.testing.assert_allclose(unpack(data["risk"]["terminal"]), expected, rtol=1e-5)
+    names = {trace["name"]: trace for trace in data["figures"]["timeline"]["data"]}
+    assert len(names["terminal event"]["x"]) == clinic.y.is_terminal.sum()
+    over = dict(zip(data["ids"], unpack(data["isOver"]), strict=True))
+    by_id = zip(clinic.y.ids.astype(str), clinic.y.is_terminal, strict=True)
+    assert over == dict(by_id)
+
+
+def test_words_on_the_past_know_terminal_events(page, tmp_path):
+    clinic = patients(n=60, random_state=1)
+    model = BoostR(n_estimators=5, random_state=0).fit(clinic.X, clinic.y)
+    path = model.report(clinic.X, clinic.y, path=tmp_path / "page.html", horizon=20.0)
+    text = path.read_text(encoding="utf-8")
+    for words in ("Crosses: terminal events", "after their terminal event"):
+        assert words in text
+        assert words not in page
+    assert f"{clinic.y.is_terminal.sum()} terminal events" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ class Deaths:
         return MixedCounts(counts, self.shares, self.weights)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, so that histories are summed once
 class Outlook:
     """Curves of individuals, their presents and histories."""
 
@@ -209,8 +210,14 @@ class Outlook:
 
         ``expect`` gives the expected numbers of another model.
         """
+        return self._own_histories if expect is None else self._sum_histories(expect)
+
+    @cached_property
+    def _own_histories(self) -> Histories:
+        return self._sum_histories(self.curves.expect)
+
+    def _sum_histories(self, expect: Expect) -> Histories:
         known, rows, entry = self.present.events, self.present.rows, self.present.entry
-        expect = self.curves.expect if expect is None else expect
         return sum_histories(expect, known, rows, entry, self.law.frailty.cell, self.costs)
 
     def frailties(
@@ -382,11 +389,33 @@ class Outlook:
         """
         return Counts(expected * frailties.mean / self.costs.mean, frailties.dispersion)
 
-    def wait(self, share: float, frailties: Frailties) -> FloatArray:
+    def exceed(
+        self, k: int, occurring: Counts | MixedCounts, stop: FloatArray
+    ) -> FloatArray:
+        """Return the chance of at least ``k`` events up to a stop.
+
+        With kinds it is never below that of ``k`` events of one kind, which rests on
+        frailties of its own.
+        """
+        chance = occurring.exceed(k)
+        for part in self.parts:
+            own = part.look_ahead(part.frailties(stop), stop)[0]
+            chance = np.maximum(chance, own.exceed(k))
+        return chance
+
+    def wait(self, share: float, frailties: Frailties, stop: FloatArray) -> FloatArray:
         """Return the time until the next event has happened with probability ``share``.
 
-        Infinite if it may never happen.
+        Infinite if it may never happen. With kinds it is never later than the next event
+        of one kind. Frailties are those for the time up to the stop.
         """
+        waits = self._wait(share, frailties)
+        for part in self.parts:
+            waits = np.minimum(waits, part._wait(share, part.frailties(stop)))
+        return waits
+
+    def _wait(self, share: float, frailties: Frailties) -> FloatArray:
+        """Return the same by the model of these events alone."""
         if self.hazard is not None:
             return self._wait_alive(share, frailties)
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)

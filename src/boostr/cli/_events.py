@@ -27,6 +27,7 @@ from boostr.cli._matching import (
 from boostr.cli._moments import is_date, parse_flags, parse_time, parse_times
 from boostr.cli._output import echo
 from boostr.data import RecurrentEvents
+from boostr.data.individuals import count_of
 from boostr.data.times import INDIVIDUAL, name_unit
 from boostr.exceptions import InvalidEventsError, InvalidParameterError
 
@@ -38,6 +39,7 @@ ENTRY = "\x00entry"
 END = "\x00end"
 EVENT = "\x00event"
 _OUTSIDE = {"start": ENTRY, "end": END}
+_MOST_KINDS = 6  # that are listed
 
 Reading = dict[str, str | None]  # columns by role; and entry, unit and origin
 
@@ -71,6 +73,7 @@ def read_event_table(
     named, outside = _split_given(file, features, given, usual)
     columns = guess_event_columns(file, _remember(file, named, usual), outside)
     _check_cost(file, columns, usual)
+    _check_distinct(columns)
     if not {"id", "event"} <= named.keys() or not {"time", "stop"} & named.keys():
         echo(columns.describe(file))
     table = _read_table(file, columns)
@@ -93,6 +96,7 @@ def read_event_table(
     return EventTable(y, columns, starts, reading, frozenset(outside.values()))
 
 
+_TIMES = ("time", "start", "stop")
 _ROLES = ("id", "time", "event", "start", "stop", "cost", "terminal", "kind")
 
 
@@ -223,6 +227,19 @@ def _check_cost(file: TableFile, columns: EventColumns, usual: Reading) -> None:
         )
 
 
+def _check_distinct(columns: EventColumns) -> None:
+    """Refuse one column for two of the roles that need a column each."""
+    names = asdict(columns)
+    roles = [role for role in (*_TIMES, "id", "event", "terminal") if names[role]]
+    for place, role in enumerate(roles):
+        for other in roles[:place]:
+            if names[role] == names[other]:
+                raise InvalidParameterError(
+                    f"--{other} and --{role} must be two columns, but both are "
+                    f"`{names[role]}`.\n\nHint: name another column, or leave one out."
+                )
+
+
 def _parse_option(text: str, option: str, *, is_stamped: bool) -> Any:
     """Return one time for all, in a form that a column may hold."""
     is_stamp = is_stamped and is_date(text)  # 20240131 may be a number, too
@@ -253,7 +270,7 @@ def _read_table(file: TableFile, columns: EventColumns) -> Any:
     keys = as_keys(table[columns.id])
     check_known(keys, file, InvalidEventsError)
     warn_of_lookalikes(keys, file)
-    times = [names[role] for role in ("time", "start", "stop") if role in names]
+    times = [names[role] for role in _TIMES if role in names]
     found = [keys.alias(columns.id), *(_parse_stamps(table[name], file) for name in times)]
     if columns.event is not None:
         found.append(_read_events(table[names["event"]], columns.event, file))
@@ -333,6 +350,20 @@ def _first_starts(table: Any, columns: EventColumns, origin: str | None) -> Any 
     return keyed.group_by(KEY).agg(polars.col(ENTRY).min())
 
 
+def _tell_marks(y: RecurrentEvents) -> str:
+    """Return the numbers of events by kind, most frequent first, and of terminal events."""
+    parts = []
+    if y.kinds is not None and y.event_kind is not None:
+        counts = np.bincount(y.event_kind, minlength=len(y.kinds))
+        order = np.argsort(-counts, kind="stable")
+        listed = [f"{y.kinds[k]} {counts[k]}" for k in order[:_MOST_KINDS]]
+        more = ", …" if len(order) > _MOST_KINDS else ""
+        parts.append(f"{count_of(len(y.kinds), 'kind')} ({', '.join(listed)}{more})")
+    if y.is_terminal is not None:
+        parts.append(count_of(int(y.is_terminal.sum()), "terminal event"))
+    return "; " + ", ".join(parts) if parts else ""
+
+
 def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None:
     """Print the numbers of events and individuals; warn if events look inverted.
 
@@ -340,7 +371,7 @@ def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None
     of times have end rows that tell 0 from 1.
     """
     n_events = y.times.size
-    echo(f"{n_events} events of {len(y)} individuals in {n_rows} rows")
+    echo(f"{n_events} events of {len(y)} individuals in {n_rows} rows{_tell_marks(y)}")
     n_last = np.unique(y.event_owner[y.times == y.end[y.event_owner]]).size
     if columns.stop is None or n_events <= n_rows - n_events or 2 * n_last <= len(y):
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -105,6 +107,8 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
 
 
 _LABELS = ("id", "likely_kind")  # texts, or numbers
+_HEADINGS = {"frailty": "own history", "terminal": "terminal event"}
+_WIDEST = 11  # characters of a line of a heading
 
 
 def make_forecasts(
@@ -137,11 +141,7 @@ def show_forecast(
         shown = table.head(top)
         names = [name for name in shown.columns if name != "now"]
         rows = [
-            [
-                str(value) if name == "id" else value
-                for name, value in row.items()
-                if name in names
-            ]
+            [_show_cell(name, value, unit) for name, value in row.items() if name in names]
             for row in shown.iter_rows(named=True)
         ]
         title = f"The next {ahead}: first {shown.height} of {table.height}"
@@ -157,6 +157,16 @@ def show_forecast(
 
 def _name_column(name: str, unit: str | None) -> str:
     """Return the heading of a column, with the unit of times from now."""
-    words = name.replace("_", " ")
+    words = _HEADINGS.get(name, name.replace("_", " "))
     full = name_unit(unit)
-    return f"{words} ({full})" if full and name == "next_event_median" else words
+    words = f"{words} ({full})" if full and name == "next_event_median" else words
+    return "\n".join(textwrap.wrap(words, _WIDEST, break_long_words=False))
+
+
+def _show_cell(name: str, value: Any, unit: str | None) -> Any:
+    """Return ids as texts, and dates without hours where time counts in days or weeks."""
+    if name == "id":
+        return str(value)
+    if isinstance(value, datetime) and unit in {"D", "W"}:
+        return f"{value:%Y-%m-%d}"
+    return value

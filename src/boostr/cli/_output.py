@@ -30,7 +30,7 @@ __all__ = [
 
 TABLES = (".csv", ".json", ".parquet", ".pq")
 _MOST_DECIMALS = 8
-_WIDTH = 100  # of tables that do not go to a terminal
+_WIDTH, _WIDEST = 100, 160  # of tables that do not go to a terminal
 # All but tabs and ends of lines; also marks that turn the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FORMULA = r"^[=+\-@\t\r]"  # how cells begin that a spreadsheet computes
@@ -127,7 +127,7 @@ def print_table(
         title=escape(_clean(title)), title_justify="left", title_style="bold"
     )
     for place, name in enumerate(names):
-        is_text = all(isinstance(row[place], str) for row in rows)
+        is_text = all(isinstance(row[place], str | None) for row in rows)
         side: Any = "left" if is_text else "right"
         made.add_column(escape(_clean(name)), justify=side, overflow="fold")
     of_column = [
@@ -139,7 +139,8 @@ def print_table(
         made.add_row(*(escape(_clean(_show(value, decimals))) for value, decimals in shown))
     screen = console.Console()
     if not screen.is_terminal:
-        screen = console.Console(width=_WIDTH)
+        wide = console.Console(width=_WIDEST)
+        screen = console.Console(width=max(_WIDTH, wide.measure(made).maximum))
     screen.print(made)
 
 

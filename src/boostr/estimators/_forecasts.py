@@ -150,7 +150,7 @@ class ForecastMethods(FittedEstimator):
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
               was fitted with some; 0 for those who had it;
             - ``likely_kind``: the kind of which most events are expected, for a model that
-              has learned kinds and unless one is asked for;
+              has learned kinds and unless one is asked for; None after a terminal event;
             - ``next_event_date``: the date of the median, where histories have dates.
 
         See Also
@@ -222,12 +222,14 @@ class ForecastMethods(FittedEstimator):
         lower, upper = outlook.costs.interval(counts, chosen)
         columns: dict[str, Any] = {
             "expected": counts.mean * outlook.costs.unit,
-            "probability": occurring.exceed(k),
+            "probability": outlook.exceed(k, occurring, stop),
             "lower": lower,
             "upper": upper,
-            "next_event_median": outlook.wait(0.5, frailties),
+            "next_event_median": outlook.wait(0.5, frailties, stop),
             **{
-                f"next_event_q{100 * share:g}": outlook.wait(check_share(share), frailties)
+                f"next_event_q{100 * share:g}": outlook.wait(
+                    check_share(share), frailties, stop
+                )
                 for share in np.atleast_1d(quantiles)
             },
             "frailty": frailties.mean / outlook.law.level,
@@ -240,7 +242,9 @@ class ForecastMethods(FittedEstimator):
         if outlook.parts:
             by_kind = np.array([part.expect_ahead(stop) for part in outlook.parts])
             labels = np.array(self.kind_labels_, dtype=object)
-            columns["likely_kind"] = labels[np.argmax(by_kind, axis=0)]
+            likely = labels[np.argmax(by_kind, axis=0)]
+            likely[present.is_dead] = None
+            columns["likely_kind"] = likely
         return make_forecast_table(X, present, columns)
 
     def _count(
@@ -457,8 +461,9 @@ random_state, kind
         outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)
         frailties = outlook.frailties(stop)
         shares = [check_share(share) for share in np.atleast_1d(quantiles)]
-        waits = np.stack([outlook.wait(share, frailties) for share in shares], axis=1)
-        return waits[:, 0] if np.ndim(quantiles) == 0 else waits
+        waits = [outlook.wait(share, frailties, stop) for share in shares]
+        found = np.stack(waits, axis=1)
+        return found[:, 0] if np.ndim(quantiles) == 0 else found
 
     def predict_band(
         self,

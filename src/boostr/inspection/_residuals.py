@@ -16,6 +16,7 @@ from boostr.basis import Clock
 from boostr.data import RecurrentEvents, Trajectories
 from boostr.data.events.fingerprint import warn_if_trained_on
 from boostr.data.events.frames import make_table
+from boostr.data.events.intervals import refuse_intervals
 from boostr.exceptions import InvalidEventsError
 from boostr.inspection._summary_held_out import read_held_out
 from boostr.inspection.model import read_model, sort_times
@@ -345,6 +346,7 @@ def rescaled_times(
     """
     found = _Expected.of(model, X, y, Z, "rescaled_times")
     events = found.events
+    refuse_intervals(events, "A test of the gaps between events")
     if events.has_costs:
         raise InvalidEventsError(
             "Gaps are those between events that count one each, but the events of `y` have "

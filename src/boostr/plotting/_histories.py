@@ -43,7 +43,8 @@ def plot_timeline(
 
     Individuals are sorted by the end of their follow-up, the longest on top. Gaps in
     observation are gaps in the line, and the area of a dot is proportional to the number
-    of events at that time.
+    of events at that time. A black cross marks a terminal event. Events that were counted
+    over intervals are spread evenly over them.
 
     Parameters
     ----------
@@ -97,13 +98,35 @@ def plot_timeline(
         "color": VERMILION,
         "s": counts * float(np.clip(0.9 * pitch, 2.8, 5.5)) ** 2,
         "linewidths": 0.0,
-        "label": "event" if times.size else None,
+        "label": _name_events(shown) if times.size else None,
         "zorder": 2.0,
         **(event_kwargs or {}),
     }
     axes.scatter(times, rows, **event_options)
+    _mark_terminal(axes, shown, pitch)
     _label_axes(axes, shown, len(y))
     return axes
+
+
+def _name_events(shown: RecurrentEvents) -> str:
+    return "event" if shown.intervals is None else "event (spread over its interval)"
+
+
+def _mark_terminal(axes: Axes, shown: RecurrentEvents, pitch: float) -> None:
+    """Draw a cross at the end of follow-up of individuals with a terminal event."""
+    if shown.is_terminal is None or not shown.is_terminal.any():
+        return
+    rows = np.flatnonzero(shown.is_terminal)
+    axes.scatter(
+        shown.end[rows],
+        rows,
+        marker="x",
+        color="black",
+        s=float(np.clip(0.9 * pitch, 3.0, 5.5)) ** 2,
+        linewidths=float(np.clip(0.2 * pitch, 0.7, 1.4)),
+        label="terminal event",
+        zorder=3.0,
+    )
 
 
 def _choose(y: RecurrentEvents, max_individuals: int) -> PositionArray:
@@ -146,7 +169,7 @@ def _label_axes(axes: Axes, shown: RecurrentEvents, n_all: int) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderpad=0.2
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.2
     )
 
 

@@ -55,11 +55,13 @@ class Content:
     horizon: float
     level: float
     has_costs: bool
+    has_intervals: bool  # whether events were counted over intervals
     id_name: str | None
     n_individuals: int
     n_events: int
     so_far: float  # number (or cost) of the events of all
     n_likely: int  # individuals more likely than not to have an event
+    n_over: int  # individuals whose history ends with a terminal event
     total: FleetForecast
     individuals: TopRisks
     timeline: RecurrentEvents  # some histories, in the order of their ends
@@ -116,11 +118,13 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
             horizon=length,
             level=level,
             has_costs=fleet.y.has_costs,
+            has_intervals=fleet.y.intervals is not None,
             id_name=fleet.y.id_name,
             n_individuals=len(fleet),
             n_events=int(fleet.y.n_events.sum()),
             so_far=float(risk.so_far.sum()),
             n_likely=int((risk.probability >= _LIKELY).sum()),
+            n_over=int(risk.is_over.sum()),
             total=total,
             individuals=individuals,
             timeline=choose_timeline(fleet.y),

@@ -143,6 +143,18 @@ def _draw_timeline(shown: RecurrentEvents, n_all: int, axis: TimeAxis) -> Plotly
         text=[names[row] for row in shown.event_owner],
         marker={"color": VERMILION, "size": 5},
     )
+    data = [observed, events]
+    if shown.is_terminal is not None and shown.is_terminal.any():
+        rows = np.flatnonzero(shown.is_terminal)
+        crosses = _dots(
+            _place(axis, shown.end[rows]),
+            rows.tolist(),
+            "%{text}: %{x}",
+            name="terminal event",
+            text=[names[row] for row in rows],
+            marker={"color": BLUE, "size": 7, "symbol": "x"},
+        )
+        data.append(crosses)
     n = len(names)
     title = "Individuals" if n == n_all else f"{n:,} of {n_all:,} individuals"
     y_axis = _axis(
@@ -153,7 +165,7 @@ def _draw_timeline(shown: RecurrentEvents, n_all: int, axis: TimeAxis) -> Plotly
         range=[-1, n],
     )
     height = int(np.clip(160 + 5 * n, 300, 620))
-    return _figure([observed, events], height, xaxis=_time_axis(axis), yaxis=y_axis)
+    return _figure(data, height, xaxis=_time_axis(axis), yaxis=y_axis)
 
 
 def _draw_activity(activity: Activity, axis: TimeAxis) -> PlotlyFigure:

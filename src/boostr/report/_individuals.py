@@ -11,7 +11,7 @@ import numpy as np
 from boostr._forecasting.outlook import Outlook
 from boostr._frailty.law import sum_by_owner
 from boostr._html import thin
-from boostr._typing import FloatArray, PositionArray
+from boostr._typing import BoolArray, FloatArray, PositionArray
 from boostr.data import Trajectories
 from boostr.data.clip import clip
 from boostr.data.flat import owners_of
@@ -44,6 +44,7 @@ class Risk:
     own_history: FloatArray  # times as many events as similar individuals
     terminal: FloatArray  # chance of the terminal event; NaN without a model of it
     kind: PositionArray  # of which most events are expected; 0 without kinds
+    is_over: BoolArray  # whether the history ends with a terminal event
 
     @classmethod
     def of(cls, fleet: FleetData, outlook: Outlook, stop: FloatArray, level: float) -> Risk:
@@ -59,13 +60,14 @@ class Risk:
             now=outlook.now,
             so_far=sum_by_owner(fleet.y.event_owner, fleet.y.costs, len(fleet)),
             expected=counts.mean * outlook.costs.unit,
-            probability=occurring.exceed(1),
+            probability=outlook.exceed(1, occurring, stop),
             lower=lower,
             upper=upper,
-            next_event=outlook.wait(0.5, frailties),
+            next_event=outlook.wait(0.5, frailties, stop),
             own_history=frailties.mean / outlook.law.level,
             terminal=chance,
             kind=np.argmax(parts, axis=0),
+            is_over=outlook.present.is_dead,
         )
 
     def take(self, rows: PositionArray) -> Risk:

@@ -81,6 +81,7 @@ def _encode(
     kinds = {
         "kinds": as_text(list(content.kinds)),
         "likelyKind": as_integers(content.individuals.risk.kind),
+        "isOver": as_integers(content.individuals.risk.is_over),
     }
     people = _encode_individuals(content.individuals)
     return {"meta": meta, "figures": figures, **kinds, **people}

@@ -74,6 +74,7 @@ _PAST_DATES = {  # measures of a back-test: label, tip and format
 }
 
 _MOST_KINDS = 5  # that are listed
+_LARGE = 100.0  # expected number from which decimals are left out
 
 Rows = list[tuple[str, str, tuple[str, ...]]]  # name, tip and values
 
@@ -100,6 +101,15 @@ def write_words(content: Content, title: str, version: str) -> dict[str, Any]:
         "sensors": _write_sensors(content),
         "past": f"{count_of(content.n_events, 'event', ',')} of "
         f"{count_of(n, 'individual', ',')} up to the present of each.",
+        "timeline": "Lines: time under observation. Dots: events"
+        + (", spread over their intervals." if content.has_intervals else ".")
+        + (" Crosses: terminal events." if content.n_over else ""),
+        "mcf": f"Average {what} per individual up to each time (mean cumulative function), "
+        + (
+            "where individuals have no more events after their terminal event."
+            if content.n_over
+            else "over those observed at that time."
+        ),
         "reasons": (
             f"{count_of(n_others, 'smaller reason', ',')} "
             f"{'is' if n_others == 1 else 'are'} left out."
@@ -149,11 +159,11 @@ def _write_tiles(content: Content, what: str) -> list[tuple[str, str, str, str]]
             f"of {count_of(content.n_individuals, 'individual', ',')}",
             f"Individuals with a probability of at least one half in the next {length}.",
         ),
-        *_write_kinds(content, length),
+        *_write_kinds(content, what, length),
         (
             f"{what.capitalize()} so far",
             f"{content.so_far:,.0f}",
-            "",
+            f"{count_of(content.n_over, 'terminal event', ',')}" if content.n_over else "",
             f"{what.capitalize()} of all individuals up to the present of each.",
         ),
         (
@@ -165,19 +175,24 @@ def _write_tiles(content: Content, what: str) -> list[tuple[str, str, str, str]]
     ]
 
 
-def _write_kinds(content: Content, length: str) -> list[tuple[str, str, str, str]]:
+def _write_kinds(
+    content: Content, what: str, length: str
+) -> list[tuple[str, str, str, str]]:
     """Return the tile of kinds of events, none without kinds."""
     if not content.kinds:
         return []
     order = sorted(content.kinds, key=lambda kind: -content.kinds[kind])
-    numbers = [f"{kind} {_round_total(content.kinds[kind])}" for kind in order]
+    digits = 0 if content.kinds[order[0]] >= _LARGE else 1
+    numbers = [f"{kind} {content.kinds[kind]:,.{digits}f}" for kind in order]
     return [
         (
-            "Kind that is due most often",
+            "Kind with the highest expected cost"
+            if content.has_costs
+            else "Kind with most expected events",
             order[0],
             ", ".join(numbers[:_MOST_KINDS])
             + (", ..." if len(order) > _MOST_KINDS else ""),
-            f"Expected numbers of each kind in the next {length}; they sum to the total.",
+            f"Expected {what} of each kind in the next {length}; they sum to the total.",
         )
     ]
 

@@ -85,7 +85,8 @@
     return nReasons && reasons.amount[i * nReasons] !== 0 ? data.reasonNames[k] : "–";
   };
   const likelyKind = unpack(data.likelyKind);
-  const kindOf = (i) => data.kinds[likelyKind[i]];
+  const isOver = unpack(data.isOver);
+  const kindOf = (i) => (isOver[i] ? "–" : data.kinds[likelyKind[i]]);
   const whole = (value) => (Number.isInteger(Math.fround(value)) ? String(value) : number(value));
   const byNumber = (values) => (a, b) => values[a] - values[b];
   const unit = ` ${meta.unit ?? "units of time"}`;
@@ -130,14 +131,15 @@
       text: (i) => percent(risk.probability[i]),
       csv: [["Probability of any event", (i) => figure(risk.probability[i])]],
       compare: byNumber(risk.probability) },
-    ...(meta.hasTerminal ? [{ name: "terminal", title: "End of life", number: true,
-      tip: `Probability that it dies or is scrapped in the ${window_}; 0 for those that have.`,
-      text: (i) => percent(risk.terminal[i]),
+    ...(meta.hasTerminal ? [{ name: "terminal", title: "Terminal event", number: true, minor: true,
+      tip: `Probability that it dies or is scrapped in the ${window_}; – if it already has.`,
+      text: (i) => (isOver[i] ? "–" : percent(risk.terminal[i])),
       csv: [["Probability of the terminal event", (i) => figure(risk.terminal[i])]],
       compare: byNumber(risk.terminal) }] : []),
     ...(data.kinds.length ? [{ name: "kind", title: "Likely kind",
       tip: `The kind of which most events are expected in the ${window_}.`,
-      text: (i) => cut(kindOf(i), 22), csv: [["Likely kind", kindOf]],
+      text: (i) => cut(kindOf(i), 22),
+      csv: [["Likely kind", (i) => kindOf(i).replace(/^–$/, "")]],
       compare: (a, b) => collator.compare(kindOf(a), kindOf(b)) }] : []),
     { name: "next_event", title: hasDates ? "Next event by" : `Next event${inUnit}`,
       number: true, minor: true,
@@ -175,6 +177,8 @@
     state.page = 0;
     show();
   }
+
+  byId("sides").classList.toggle("many", meta.hasTerminal || data.kinds.length > 0);
 
   function makeHead() {
     const row = document.createElement("tr");
@@ -367,8 +371,9 @@
       else bars.push([nameReason(k), reasons.amount[k]]);
     }
     if (Math.abs(rest) > least) bars.push(["all others", rest]);
-    byId("individual-sentence").textContent = data.sentences[i] + ".";
-    byId("no-reasons").hidden = bars.length > 0;
+    byId("individual-sentence").textContent = isOver[i]
+      ? "There are no events after a terminal event." : data.sentences[i] + ".";
+    byId("no-reasons").hidden = bars.length > 0 || Boolean(isOver[i]);
     byId("individual-reasons").hidden = !bars.length;
     if (!bars.length) return;
     const amounts = bars.map((bar) => bar[1]);
@@ -430,15 +435,17 @@
     }
     byId("individual").dataset.row = i;
     byId("individual-title").textContent = `${meta.idName} ${ids[i]}`;
-    byId("individual-facts").textContent =
-      `${countOf(risk.expected[i], number)} expected in the ${window_}`
+    byId("individual-facts").textContent = isOver[i]
+      ? `${countOf(risk.so_far[i])}, then a terminal event ${hasDates ? "on" : "at"}`
+        + ` ${unbroken(moment(i, risk.now[i]))}${hasDates ? "" : unit}: no further events.`
+      : `${countOf(risk.expected[i], number)} expected in the ${window_}`
       + ` (${meta.level} interval ${whole(risk.lower[i])} to ${whole(risk.upper[i])}),`
       + ` ${percent(risk.probability[i])} probability of at least one event`
       + (Number.isFinite(risk.next_event[i])
         ? `, the next one within ${number(risk.next_event[i])}${unit}`
           + `${hasDates ? ` (by ${unbroken(atNext(i))})` : ""} with a probability of one half` : "")
       + (meta.hasTerminal
-        ? `; ${percent(risk.terminal[i])} probability of its end of life` : "")
+        ? `; ${percent(risk.terminal[i])} probability of the terminal event` : "")
       + `; ${countOf(risk.so_far[i])} up to now, ${unbroken(moment(i, risk.now[i]))}`
       + `${hasDates ? "" : unit}. Own history: ${risk.own_history[i].toFixed(1)} times as many`
       + " events as similar individuals.";

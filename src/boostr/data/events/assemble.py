@@ -74,9 +74,17 @@ def _check_costs(costs: FloatArray, event_owner: OffsetArray, ids: AnyArray) -> 
 
 
 def _check_windows(
-    start: FloatArray, stop: FloatArray, offsets: OffsetArray, ids: AnyArray
+    start: FloatArray,
+    stop: FloatArray,
+    offsets: OffsetArray,
+    ids: AnyArray,
+    *,
+    are_intervals: bool,
 ) -> None:
-    """Refuse windows that are empty or overlap; they come sorted within each individual."""
+    """Refuse windows that are empty or overlap; they come sorted within each individual.
+
+    Intervals with counts have another name in the message and no `duplicates`.
+    """
     owner = owners_of(offsets)
     bad = stop <= start
     if bad.any():
@@ -89,13 +97,15 @@ def _check_windows(
         )
     overlaps = (owner[1:] == owner[:-1]) & (start[1:] < stop[:-1])
     if overlaps.any():
+        name = "Intervals" if are_intervals else "Windows"
+        remedy = "drop" if are_intervals else "duplicates='drop' leaves out"
         raise blame(
-            "Windows of one individual must not overlap",
+            f"{name} of one individual must not overlap",
             ids,
             owner[1:][overlaps],
             "cut the rows so that each begins at or after the stop of the one before; "
-            "duplicates='drop' leaves out rows that repeat another; two individuals that "
-            "share an id need ids of their own.",
+            f"{remedy} rows that repeat another; two individuals that share an id need ids "
+            "of their own.",
         )
 
 
@@ -217,7 +227,8 @@ def _lay_out_windows(records: Records) -> tuple[FloatArray, FloatArray, OffsetAr
     if order is not None:
         start, stop = start[order], stop[order]
     offsets = offsets_of(np.bincount(owner, minlength=records.ids.size))
-    _check_windows(start, stop, offsets, records.ids)
+    are_intervals = records.intervals is not None
+    _check_windows(start, stop, offsets, records.ids, are_intervals=are_intervals)
     return merge_touching(start, stop, offsets)
 
 

@@ -20,7 +20,10 @@ _LONGEST = 16  # characters of an id
 
 
 def draw_timeline(y: RecurrentEvents, n_most: int) -> str:
-    """Return a drawing of the first individuals: lines while observed, dots for events."""
+    """Return a drawing of the first individuals: lines while observed, dots for events.
+
+    Crosses mark terminal events.
+    """
     shown = y[:n_most]
     low, high = float(shown.start.min()), float(shown.end.max())
     scale = (_RIGHT - _LEFT) / (high - low)
@@ -31,6 +34,8 @@ def draw_timeline(y: RecurrentEvents, n_most: int) -> str:
     bottom = 12.0 + _PITCH * len(shown)
     parts += [make_line(_LEFT, bottom, _RIGHT, bottom), _name_ends(shown, bottom + 13.0)]
     label = f"Timeline of {len(shown)} individuals; dots are events"
+    if shown.is_terminal is not None and shown.is_terminal.any():
+        label += ", crosses terminal events"
     return make_svg(_RIGHT + 10.0, bottom + 20.0, "".join(parts), label)
 
 
@@ -44,6 +49,12 @@ def _draw_history(one: RecurrentEvents, height: float, low: float, scale: float)
     for time in one.times[thin(len(one.times), _MOST_EVENTS)].tolist():
         x = _LEFT + scale * (time - low)
         parts.append(f'<circle cx="{x:.1f}" cy="{height:.1f}" r="3" fill="{RED}"/>')
+    if one.is_terminal is not None and one.is_terminal[0]:
+        x = _LEFT + scale * (float(one.end[0]) - low)
+        parts += [
+            make_line(x - 4.0, height - 4.0 * way, x + 4.0, height + 4.0 * way, 0.9)
+            for way in (1.0, -1.0)
+        ]
     return "".join(parts)
 
 
