@@ -150,10 +150,12 @@ class LocalBoostingState:
             self.theta,
             self.rows,
         )
-        spans = self._source.find_spans(tree)
+        grown = self._source.take_spans(tree)
         n_chunks = _N_CHUNKS if len(self.theta) >= _PARALLEL_FROM else 1
-        if spans is not None and len(spans[0]) == len(self._members):
-            total = add_grown_tree(*arguments, *spans, self.held_out, n_chunks)
+        if grown is not None and len(grown[0]) == len(self._members):
+            order, span, rest = grown
+            others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
+            total = add_grown_tree(*arguments, order, span, others, n_chunks)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:

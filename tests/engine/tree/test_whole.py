@@ -68,25 +68,33 @@ def test_a_kernel_grows_the_same_tree(seed, n, family, features, **params):
 
 
 @pytest.mark.parametrize("max_leaves", [1, 2, 6])
-def test_members_stand_together_by_leaf(rng, max_leaves):
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_members_stand_together_by_leaf(rng, max_leaves, is_whole):
     problem = make_problem(rng, 70)
     source = make_source(problem)
-    tree = grow(problem, source, [0, 1, 2], max_leaves=max_leaves)
-    order, span = source.find_spans(tree.scaled(0.1))
+    read = source if is_whole else NodeByNode(source)
+    tree = grow(problem, read, [0, 1, 2], max_leaves=max_leaves)
+    order, span, rest = source.take_spans(tree)
     leaves = np.flatnonzero(tree.nodes.feature < 0)
-    sizes = span[leaves, 1] - span[leaves, 0]
-    assert np.array_equal(sizes, tree.count[leaves])
-    together = np.concatenate([order[slice(*span[leaf])] for leaf in leaves])
+    known = leaves[span[leaves, 1] > 0]
+    sizes = span[known, 1] - span[known, 0]
+    assert np.array_equal(sizes, tree.count[known])
+    assert len(known) == len(leaves) - (0 if is_whole or max_leaves == 1 else 2)
+    together = np.concatenate([rest, *(order[slice(*span[leaf])] for leaf in known)])
     assert sorted(together) == problem.everybody.tolist()
 
 
-def test_the_leaves_of_an_earlier_tree_are_not_known(rng):
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_the_leaves_of_an_earlier_tree_are_not_known(rng, is_whole):
     problem = make_problem(rng, 70)
     source = make_source(problem)
-    first = grow(problem, source, [0, 1, 2], max_leaves=4)
+    read = source if is_whole else NodeByNode(source)
+    tree = grow(problem, read, [0, 1, 2], max_leaves=4)
+    assert source.take_spans(tree) is not None
+    assert source.take_spans(tree) is None
+    tree = grow(problem, read, [0, 1, 2], max_leaves=4)
     source.start(problem.everybody)
-    grow(problem, source, [0, 1, 2], max_leaves=4)
-    assert source.find_spans(first) is None
+    assert source.take_spans(tree) is None
 
 
 def test_a_tree_outlives_the_next_one(rng):

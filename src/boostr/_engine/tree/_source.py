@@ -21,7 +21,7 @@ from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["HistogramSource", "LocalSource"]
 
-_PARALLEL_FROM = 30_000  # members from which waking up threads pays
+_PARALLEL_FROM = 10_000  # members from which waking up threads pays
 _MOST_SUMS = 2**21  # of all leaves of a tree that is grown by one kernel
 _FEW_CHANNELS = 32  # more of them take as long as more members
 
@@ -94,6 +94,7 @@ class LocalSource:
         self._space: TreeSpace | None = None
         self._span: dict[int, tuple[int, int]] = {}
         self._histograms: dict[int, FloatArray] = {}
+        self._is_grown = False  # whether a tree has sorted the members since the start
 
     def start(self, members: IndexArray) -> None:
         """Begin a tree on the given individuals."""
@@ -102,6 +103,7 @@ class LocalSource:
             self._scratch = np.empty_like(members)
             self._root = np.empty((0, 0, 0))
         self._order = members.copy()
+        self._is_grown = False
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root if its tree is too small for many threads."""
@@ -113,23 +115,32 @@ class LocalSource:
         space = self._space
         if space is None or space.histograms.shape != (max_leaves, *shape):
             space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
+        self._span, self._is_grown = {}, True
         data = Individuals(self._bins, self._rows, self._order, self._scratch)
         return WholeRoot(data, self._root, space)
 
-    def find_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray] | None:
-        """Return the members in the order of leaves, and where those of nodes stand.
+    def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
+        """Return members by leaf, where those of leaves stand, and members of no leaf yet.
 
-        None if the tree is not the last one that a kernel has grown here.
+        They are those of the tree that was grown since the last call, None without one.
+        Node by node, the last split is not carried out: its members are of no leaf yet.
         """
-        space = self._space
-        if space is None or tree.nodes.feature is not space.grown:
+        if not self._is_grown:
             return None
-        return self._order, space.nodes.span
+        self._is_grown = False
+        if not self._span:
+            assert self._space is not None  # noqa: S101 - a kernel has grown the tree
+            return self._order, self._space.nodes.span, self._order[:0]
+        span = np.zeros((len(tree.nodes.feature), 2), dtype=np.int64)
+        span[list(self._span)] = list(self._span.values())
+        is_open = (tree.nodes.feature >= 0) & (span[:, 1] > 0)
+        rest = [self._order[slice(*own)] for own in span[is_open]]
+        return self._order, span, np.concatenate([self._order[:0], *rest])
 
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, see `HistogramSource`."""
         self._sum_root(features)
-        self._span = {0: (0, len(self._order))}
+        self._span, self._is_grown = {0: (0, len(self._order))}, True
         self._histograms = {0: self._root.copy()}
         return self._histograms[0]
 

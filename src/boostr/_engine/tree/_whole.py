@@ -30,7 +30,6 @@ class TreeSpace:
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
-        self.grown: IndexArray | None = None  # features of the last tree, to know it by
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
             bin_threshold=np.empty(n_nodes, np.uint8),
@@ -88,9 +87,7 @@ def grow_whole_tree(
             space.histograms,
             space.nodes,
         )
-    tree = _read_tree(space.nodes, n_nodes, n_sets)
-    space.grown = tree.nodes.feature  # which stays with the tree where it is scaled
-    return tree
+    return _read_tree(space.nodes, n_nodes, n_sets)
 
 
 def _write_root(root: WholeRoot, search: SearchParams) -> int:
