@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from boostr.data import RecurrentEvents
+from boostr.data.events import fingerprint
 from boostr.data.events.fingerprint import _MOST, Fingerprint
 
 
@@ -96,3 +97,14 @@ def test_ids_count_by_their_text():
     y = draw(50, ids=list(range(50)))
     texts = y._with(ids=np.array([str(k) for k in range(50)], dtype=object))
     assert Fingerprint.of(y, None).share_known(texts, None) == 1.0
+
+
+@pytest.mark.parametrize("n_different", [3, 200], ids=["alike", "different"])
+def test_the_smallest_marks_of_many_are_kept(n_different, monkeypatch):
+    lists = [[1.0 + place % n_different] for place in range(200)]
+    events = RecurrentEvents.from_lists(lists, end=1000.0)
+    everybody = np.unique(fingerprint._mark(events, None))
+    monkeypatch.setattr(fingerprint, "_MOST", 8)
+    found = Fingerprint.of(events, None)
+    assert np.array_equal(found.marks, everybody[:8])
+    assert found.is_whole == (n_different == 3)

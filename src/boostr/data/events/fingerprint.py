@@ -53,7 +53,13 @@ class Fingerprint:
     @classmethod
     def of(cls, events: RecurrentEvents, features: FloatArray | None) -> Fingerprint:
         """Return the fingerprint of individuals; features are only used without ids."""
-        return cls._keep(np.unique(_mark(events, features)), is_whole=True)
+        marks = _mark(events, features)
+        if len(marks) <= 4 * _MOST:
+            return cls._keep(np.unique(marks), is_whole=True)
+        smallest = np.unique(np.partition(marks, 2 * _MOST)[: 2 * _MOST])
+        # Individuals who are alike have one mark, so that there may be too few.
+        is_enough = len(smallest) > _MOST
+        return cls._keep(smallest if is_enough else np.unique(marks), is_whole=True)
 
     @classmethod
     def _keep(cls, marks: Marks, *, is_whole: bool) -> Fingerprint:
@@ -129,25 +135,29 @@ def _hash_features(events: RecurrentEvents, features: FloatArray | None) -> Mark
     """Return a hash of every row that ignores rounding errors in the last digits."""
     marks = np.zeros(len(events), dtype=np.uint64)
     if features is not None:
-        with np.errstate(over="ignore"):  # too large for fewer digits
-            rounded = features.astype(np.float32).astype(np.float64)
-        for column in rounded.T:
-            marks = _mix(marks + _bits(column))
+        for column in features.T:
+            with np.errstate(over="ignore"):  # too large for fewer digits
+                rounded = column.astype(np.float32).astype(np.float64)
+            marks = _mix(marks + _bits(rounded))
     return marks
 
 
 def _bits(numbers: FloatArray) -> Marks:
     """Return the bits of floats, with one pattern for all zeros and one for all NaN."""
-    known = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
-    return np.ascontiguousarray(known, dtype=np.float64).view(np.uint64)
+    known = np.add(numbers, 0.0, dtype=np.float64, order="C")
+    known[np.isnan(known)] = np.nan
+    return known.view(np.uint64)
 
 
 def _mix(values: Marks) -> Marks:
     """Return integers in which every bit depends on all bits given (SplitMix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(values ^ (values >> np.uint64(31)))
+    values ^= values >> np.uint64(30)
+    values *= np.uint64(0xBF58476D1CE4E5B9)
+    values ^= values >> np.uint64(27)
+    values *= np.uint64(0x94D049BB133111EB)
+    values ^= values >> np.uint64(31)
+    return values
 
 
 def _sum_up(values: Marks, offsets: OffsetArray) -> Marks:
