@@ -17,7 +17,6 @@ from boostr._kernels.group_lasso import (
     solve_groups,
     unpack_matrix,
 )
-from boostr._kernels.solve import GROUPED, solve_leaf
 
 TOLERANCE = 1e-10
 sizes_of_groups = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -462,21 +461,11 @@ def test_a_leaf_is_the_problem_of_its_sums(problem, grows):
     penalty = 0.25 * np.eye(len(hessian))
     groups = Groups(problem.starts, problem.prices, grows)
     beta = np.full(len(hessian), np.nan)
-    drop = solve_groups(problem.pack(hessian), penalty, groups, TOLERANCE, beta)
+    drop = solve_groups(problem.pack(hessian), penalty, groups, beta)
     problem.matrix = hessian + penalty
     problem.prices = oracles.leaf_prices(hessian, problem.starts, problem.prices, grows)
     expected, expected_drop = problem.solve()
     assert_allclose([*beta, drop], [*expected, expected_drop], rtol=1e-8, atol=1e-12)
-
-
-def test_a_leaf_of_the_grouped_kind_is_solved_by_groups(rng):
-    problem = Problem(rng, [1, 2])
-    groups = Groups(problem.starts, problem.prices, False)
-    sums, penalty = problem.pack(problem.matrix), np.zeros((3, 3))
-    one, other = np.full(3, np.nan), np.full(3, np.nan)
-    drop = solve_leaf(sums, penalty, GROUPED, groups, one)
-    assert drop == solve_groups(sums, penalty, groups, TOLERANCE, other)
-    assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("sizes", [[1], [2, 1], [3, 2]])

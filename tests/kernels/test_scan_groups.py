@@ -85,7 +85,10 @@ class Node:
         self.value = np.full(len(self.penalty), np.nan)
         leaf = self.penalty, solver, self.groups if solver == GROUPED else None
         sum_bins(histograms[0], self.sums[0])
-        own = solve_leaf(self.sums[0], *leaf, self.value)
+        if solver == GROUPED:
+            own = solve_groups(self.sums[0], self.penalty, self.groups, self.value)
+        else:
+            own = solve_leaf(self.sums[0], self.penalty, solver, self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
@@ -436,7 +439,7 @@ def test_directions_without_curvature_do_not_hide_a_threshold():
     lefts, totals = node.run()
 
     def drop(sums):
-        return solve_groups(sums, node.penalty, node.groups, 1e-8, np.empty(10))
+        return solve_groups(sums, node.penalty, node.groups, np.empty(10))
 
     gains = [drop(left) + drop(totals - left) - drop(totals) for left in lefts[:-1]]
     assert_allclose(node.find(), max(gains), rtol=1e-4)

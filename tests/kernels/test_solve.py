@@ -29,7 +29,7 @@ def pack(gradient, hessian, kind):
 
 def solve(gradient, hessian, penalty, kind):
     beta = np.full(len(gradient), np.nan)
-    drop = solve_leaf(pack(gradient, hessian, kind), penalty, KINDS[kind], None, beta)
+    drop = solve_leaf(pack(gradient, hessian, kind), penalty, KINDS[kind], beta)
     return beta, drop
 
 
@@ -54,7 +54,7 @@ def test_few_terms_have_the_bits_of_the_general_solution(seed, n_terms, is_flat)
         penalty[:] = 0.0
     sums, out = pack(gradient, hessian, "full"), np.full((2, n_terms), np.nan)
     drops = [
-        solve_leaf(sums, penalty, solver, None, out[row])
+        solve_leaf(sums, penalty, solver, out[row])
         for row, solver in enumerate([FULL, None])
     ]
     assert drops[0] == drops[1]

@@ -66,7 +66,7 @@ class Node:
         is_small = self.kind == "full" and len(self.penalty) <= 2 and not is_general
         leaf = self.penalty, None if is_small else KINDS[self.kind], None
         sum_bins(histograms[0], self.sums[0])
-        own = solve_leaf(self.sums[0], *leaf, self.value)
+        own = solve_leaf(self.sums[0], *leaf[:2], self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.group_newton import add_row, copy, descend_together, measure
 from boostr._typing import FloatArray, IndexArray
 
@@ -32,6 +32,7 @@ _FIRST_SWEEPS = 3  # after which Newton's method comes between them
 _MAX_SWEEPS = 100  # see the notes of `descend_blocks`
 _MAX_NEWTON = 50  # steps for the length of one group; it needs three or four
 _MAX_HALVINGS = 60  # of an interval, to the last digit
+_LEAF_TOLERANCE = 1e-10  # as a share of the largest gradient
 _NEWTON_SHARE = 1e-2  # of the tolerance, to which the length of one group is found
 _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 
@@ -367,11 +368,12 @@ def set_prices(sums: FloatArray, groups: Groups, out: FloatArray) -> None:
         out[group] = factor * groups.prices[group]
 
 
-@inlined_kernel
 def solve_groups(
-    sums: FloatArray, penalty: FloatArray, groups: Groups, tolerance: float, out: FloatArray
+    sums: FloatArray, penalty: FloatArray, groups: Groups, out: FloatArray
 ) -> float:
     """Write the best coefficients of a leaf and return how far they lower the objective.
+
+    This is Python: compiled, it would contain `descend_blocks` once more.
 
     Parameters
     ----------
@@ -381,8 +383,6 @@ def solve_groups(
         The penalty matrix S, added to H.
     groups : Groups
         Groups of terms and their prices.
-    tolerance : float
-        See `descend_blocks`.
     out : (n_terms,) float64
         Overwritten with the coefficients.
 
@@ -395,9 +395,8 @@ def solve_groups(
     matrix = np.empty((n_terms, n_terms))
     work = np.empty((n_terms + 6, n_terms))
     unpack_matrix(sums, penalty, matrix)
-    prices = np.empty(groups.prices.shape[0])
-    set_prices(sums, groups, prices)
+    prices = price_factor(observe(sums, groups), groups) * groups.prices
     out[:] = 0.0
     return descend_blocks(
-        sums[:n_terms], matrix, groups.starts, prices, tolerance, work, out
+        sums[:n_terms], matrix, groups.starts, prices, _LEAF_TOLERANCE, work, out
     )

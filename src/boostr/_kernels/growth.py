@@ -66,7 +66,7 @@ def _add_node(
     """Add a leaf with its coefficients; open it if its best split pays."""
     sums, value = nodes.sums[node], nodes.value[node]
     sum_bins(histograms[0], sums[0])
-    own = solve_leaf(sums[0], rules.penalty, rules.solver, None, value)
+    own = solve_leaf(sums[0], rules.penalty, rules.solver, value)
     gain, slot, bin_index, missing_left = find_best_split(
         histograms,
         rules.features,
@@ -133,7 +133,7 @@ def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNode
         sums[0, channel] -= sums[1, channel]
     for child in (left, left + 1):
         own = sums[1] if child == left else sums[0]
-        solve_leaf(own, rules.penalty, rules.solver, None, nodes.value[child])
+        solve_leaf(own, rules.penalty, rules.solver, nodes.value[child])
         nodes.n_members[child] = own[sums.shape[1] - 1]
         _close(child, nodes)
 

@@ -122,9 +122,9 @@ def solve_bounded(
     n_terms = penalty.shape[0]
     # One term, or two that interact, need no working space.
     if n_terms == 1 or (n_terms == 2 and solver == FULL):
-        reduction = solve_leaf(sums, penalty, None, None, out)
+        reduction = solve_leaf(sums, penalty, None, out)
     else:
-        reduction = solve_leaf(sums, penalty, solver, None, out)
+        reduction = solve_leaf(sums, penalty, solver, out)
     is_inside = True
     for term in range(n_terms):
         if out[term] < low[term] or out[term] > high[term]:

@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
-from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._typing import FloatArray
 
 __all__ = [
@@ -33,7 +32,6 @@ GROUPED = 3  # the same with a price on the length of every group of terms
 # None is FULL for one or two terms, the default's: the compiler then leaves out all others.
 
 TINY = 1e-12  # pivots below this share of their diagonal count as zero
-_LEAF_TOLERANCE = 1e-10  # of the group lasso, as a share of the largest gradient
 
 
 @inner_kernel
@@ -144,7 +142,6 @@ def solve_leaf(
     sums: FloatArray,
     penalty: FloatArray,
     solver: int | None,
-    groups: Groups | None,
     out: FloatArray,
 ) -> float:
     """Write the best coefficients of a leaf and return how far they lower the objective.
@@ -156,10 +153,7 @@ def solve_leaf(
     penalty : (n_terms, n_terms) float64
         The penalty matrix S.
     solver : int or None
-        SINGLE, DIAGONAL, FULL or GROUPED; None for one or two terms.
-    groups : Groups or None
-        Groups of terms and their prices, for GROUPED alone. Without them the compiler
-        leaves out all that only groups need, which is more than half of its work.
+        SINGLE, DIAGONAL or FULL; None for one or two terms.
     out : (n_terms,) float64
         Overwritten with the coefficients.
 
@@ -168,8 +162,6 @@ def solve_leaf(
     float
         Drop of the objective against coefficients of zero.
     """
-    if groups is not None:
-        return solve_groups(sums, penalty, groups, _LEAF_TOLERANCE, out)
     if solver is None:
         return _solve_few(sums, penalty, out)
     n_terms = penalty.shape[0]

@@ -17,7 +17,7 @@ from boostr._engine.tree._whole import TreeSpace, WholeRoot, grow_whole_tree
 from boostr._kernels.apply import Nodes
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.growth import Individuals
-from boostr._kernels.solve import FULL, solve_leaf
+from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -91,9 +91,8 @@ class _TreeBuilder:
 
     def _solve(self, node: int, sums: FloatArray) -> FloatArray:
         """Return the coefficients of a leaf."""
-        problem = self.problem
-        value = np.empty(len(problem.penalty))
-        solve_leaf(sums, problem.penalty, problem.kernel_solver, problem.groups, value)
+        value = np.empty(len(self.problem.penalty))
+        self.problem.solve(sums, value)
         return value
 
     def _seed_of(self, node: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boostr._kernels._threads import run_in_parts
-from boostr._kernels.group_lasso import Groups
+from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
@@ -33,6 +33,12 @@ class LeafProblem:
         """Solver as kernels know it: None for groups, and for the default's few terms."""
         has_few = self.solver == FULL and len(self.penalty) <= 2
         return None if has_few or self.groups is not None else self.solver
+
+    def solve(self, sums: FloatArray, out: FloatArray) -> float:
+        """Write the coefficients of a leaf; return how far they lower the objective."""
+        if self.groups is not None:
+            return solve_groups(sums, self.penalty, self.groups, out)
+        return solve_leaf(sums, self.penalty, self.kernel_solver, out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,10 +95,7 @@ def _solve(histogram: FloatArray, problem: LeafProblem) -> _Node:
     totals = np.empty(histogram.shape[1])
     value = np.empty(len(problem.penalty))
     sum_bins(histogram, totals)
-    reduction = solve_leaf(
-        totals, problem.penalty, problem.kernel_solver, problem.groups, value
-    )
-    return _Node(totals, value, reduction)
+    return _Node(totals, value, problem.solve(totals, value))
 
 
 def _search(

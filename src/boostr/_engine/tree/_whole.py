@@ -13,7 +13,6 @@ from boostr._kernels.growth import (
     SplitRules,
     grow_best_first,
 )
-from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import sum_bins
 from boostr._typing import FloatArray, IndexArray
 
@@ -95,7 +94,7 @@ def _write_root(root: WholeRoot, search: SearchParams) -> int:
     nodes, problem = root.space.nodes, search.problem
     sums = nodes.sums[0, 0]
     sum_bins(root.sums[0], sums)
-    solve_leaf(sums, problem.penalty, problem.kernel_solver, None, nodes.value[0])
+    problem.solve(sums, nodes.value[0])
     nodes.feature[0] = nodes.category_set[0] = -1
     nodes.bin_threshold[0] = nodes.left_child[0] = 0
     nodes.missing_left[0], nodes.gain[0], nodes.n_members[0] = False, 0.0, sums[-1]
