@@ -82,10 +82,26 @@ def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, monkeypat
 
     monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    numeric = np.zeros(2, dtype=bool)
-    first_use.compile_side_by_side(
-        BoostR(**settings)._settings(), n_threads, numeric, has_sensors=False
-    )
+    checked, numeric = BoostR(**settings)._settings(), np.zeros(2, dtype=bool)
+    with first_use.compile_side_by_side(checked, n_threads, numeric, has_sensors=False):
+        pass
+
+
+def test_a_fit_needs_no_second_process(monkeypatch):
+    def refuse(*arguments, **options):
+        raise PermissionError
+
+    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    X, y, _ = dozen.draw_dozen(has_sensors=False)
+    model = BoostR(n_estimators=2, validation=None, n_jobs=2, random_state=0)
+    assert np.all(model.fit(X, y).predict(X) > 0.0)
+
+
+def test_a_process_that_ends_at_once_does_no_harm(monkeypatch):
+    monkeypatch.setattr(first_use, "_PROGRAM", "boostr.no_such_module")
+    other = first_use._start(BoostR()._settings(), False)
+    assert other.wait() != 0
 
 
 @pytest.mark.parametrize("has_sensors", [False, True])

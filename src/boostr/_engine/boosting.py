@@ -295,7 +295,10 @@ class Booster:
             columns,
             seed,
         )
-        return tree if is_mean else tree.scaled(self._params.learning_rate)
+        if not is_mean:
+            value = tree.nodes.value  # nobody else knows the tree yet
+            np.multiply(value, self._params.learning_rate, out=value)
+        return tree
 
     def _draw_columns(self) -> IndexArray:
         n_features = len(self._all_features)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,37 +26,53 @@ from boostr._typing import BoolArray
 __all__ = ["compile_side_by_side"]
 
 _PROGRAM = "boostr._training.dozen"
-_PATIENCE = 300.0  # seconds that it may take; without it, a fit is only slower
 
 
+@contextmanager
 def compile_side_by_side(
     settings: Settings, n_threads: int, is_categorical: BoolArray, *, has_sensors: bool
-) -> None:
-    """Compile the kernels of a default fit, if they are not on disk and cores are free."""
+) -> Iterator[None]:
+    """Compile the kernels of a default fit, if they are not on disk and cores are free.
+
+    The other process goes on meanwhile: what it has not compiled when it is needed, this
+    one compiles itself.
+    """
     is_usual = settings.growth == "best" and settings.leaf == "power"
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     kernel = scan_groups if has_sensors else grow_best_first
-    if n_threads == 1 or not is_usual or has_limits or not _is_missing(kernel):
+    other = None
+    if n_threads > 1 and is_usual and not has_limits and _is_missing(kernel):
+        other = _start(settings, has_sensors)
+    if other is None:
+        yield
         return
+    try:
+        compile_search(is_categorical, has_groups=has_sensors)
+        yield
+    finally:
+        other.kill()
+        other.wait()
+
+
+def _start(settings: Settings, has_sensors: bool) -> subprocess.Popen[bytes] | None:
+    """Start the other process; without it, a first fit is only slower."""
     try:
         message = pickle.dumps((settings, has_sensors))
     except Exception:  # an object of the user's that cannot be pickled
-        return
-    with subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", _PROGRAM],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as other:
-        assert other.stdin is not None  # noqa: S101 - it is a pipe
-        other.stdin.write(message)
-        other.stdin.close()
-        try:
-            compile_search(is_categorical, has_groups=has_sensors)
-            other.wait(_PATIENCE)
-        except BaseException:
-            other.kill()
-            raise
+        return None
+    try:
+        other = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:  # processes are not allowed here
+        return None
+    assert other.stdin is not None  # noqa: S101 - it is a pipe
+    with suppress(OSError), other.stdin as pipe:  # it may have ended already
+        pipe.write(message)
+    return other
 
 
 def _is_missing(kernel: Any) -> bool:
