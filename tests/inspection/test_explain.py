@@ -89,6 +89,15 @@ def test_reasons_add_up_to_the_prediction(machines, leaf, monotone):
     assert np.array_equal(explanation.prediction, model.predict(machines.X, horizon=70))
 
 
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_bar_counts_the_individuals_explained(machines, verbose, capsys):
+    model = machines.fit(verbose=verbose)
+    capsys.readouterr()
+    explain(model, machines.X)
+    shown = capsys.readouterr().err
+    assert ("120/120" in shown and "individuals explained" in shown) == (verbose == 1)
+
+
 def test_the_sum_of_trees_leaves_nothing_to_other_reasons(machines):
     model = machines.fit(leaf="spline", monotone=False)
     explanation = explain(model, machines.X, horizon=[10, 70, 500])

@@ -159,10 +159,7 @@ class Progress:
         """Show the stage before the first tree."""
         if self._bar is None:
             return
-        kernels = (find_best_split, grow_best_first)
-        is_first_use = not any(getattr(one, "signatures", True) for one in kernels)
-        note = " (first use in this process: loading or compiling kernels)"
-        self._bar.set_description(stage + (note if is_first_use else ""))
+        self._bar.set_description(stage + _note_first_use(find_best_split, grow_best_first))
 
     def report(self, label: str, n_trees: int, loss: float) -> None:
         """Show that a run has grown ``n_trees`` trees."""
@@ -180,18 +177,34 @@ class Progress:
         self._bar.update(max(_TREES * share - self._bar.n, 0.0))
 
 
+def _note_first_use(*kernels: Any) -> str:
+    """Return why it takes longer, if no kernel has been called in this process."""
+    is_first_use = not any(getattr(one, "signatures", True) for one in kernels)
+    note = " (first use in this process: loading or compiling kernels)"
+    return note if is_first_use else ""
+
+
 @contextmanager
-def show_share(n: int, unit: str, *, is_shown: bool) -> Iterator[Callable[[int], object]]:
+def show_share(
+    n: int, unit: str, *kernels: Any, is_shown: bool
+) -> Iterator[Callable[[int], object]]:
     """Yield a callback that counts how many of ``n`` are done, with a bar if shown.
 
-    Without tqdm there is no bar: prediction must not need it.
+    Without tqdm there is no bar: prediction must not need it. The bar says if the
+    kernels are called for the first time.
     """
     if not is_shown or find_spec("tqdm") is None:
         yield lambda n_more: None
         return
     tqdm = importlib.import_module("tqdm.auto")
-    with tqdm.tqdm(total=n, unit=f" {unit}", mininterval=0.2) as bar:
-        yield bar.update
+    note = _note_first_use(*kernels).strip() if kernels else ""
+    with tqdm.tqdm(total=n, unit=f" {unit}", desc=note, mininterval=0.2) as bar:
+
+        def count(n_more: int) -> None:
+            bar.set_description(refresh=False)
+            bar.update(n_more)
+
+        yield count
 
 
 def forget(model: object, *names: str) -> None:

@@ -27,6 +27,7 @@ from boostr._engine.tree import pack_trees
 from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import average_leaves, longest_path
 from boostr._kernels.shap import Quadrature, share_out, share_out_parallel
+from boostr._training.run import show_share
 from boostr._typing import FloatArray, IndexArray, PositionArray
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
@@ -419,13 +420,16 @@ def _add_up(
     base, prediction = np.empty((n, n_times)), np.empty((n, n_times))
     width = trees.nodes.value.shape[1] * (n_reasons + 1 + n_times)
     n_rows = max(256, _BLOCK // width)
-    for begin in range(0, n, n_rows):
-        block = slice(begin, begin + n_rows)
-        own = None if sensors is None else sensors[block]
-        part = span.part(block)
-        curves = model.curves(model.sum_trees(features[block]), own)
-        prediction[block] = part.read(curves, model.clock)
-        base[block], values[block] = _share_out(model, trees, features[block], own, part)
+    is_shown = model.fitted.trees.settings.verbose > 0
+    with show_share(n, "individuals explained", share_out, is_shown=is_shown) as report:
+        for begin in range(0, n, n_rows):
+            block = slice(begin, begin + n_rows)
+            own, some = None if sensors is None else sensors[block], features[block]
+            part = span.part(block)
+            curves = model.curves(model.sum_trees(some), own)
+            prediction[block] = part.read(curves, model.clock)
+            base[block], values[block] = _share_out(model, trees, some, own, part)
+            report(len(some))
     return base, values, prediction
 
 
