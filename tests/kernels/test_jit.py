@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numba
 from sklearn.base import clone
 from boostr import BoostR
-from boostr._kernels._threads import _pool
+from boostr._kernels.threads import _pool
 from boostr.simulate import dataset_a
 
 data = dataset_a(n=60, random_state=1)

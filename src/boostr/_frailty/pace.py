@@ -78,20 +78,20 @@ class PacedClock:
     pace: Pace
 
     def table(self, read_all: ReadAll) -> FloatArray:
-        """Return what is added to the factor times the curve in every stretch, (n, k)."""
-        values, factors = read_all(self.clock.read(self.pace.begins)), self.pace.factors
-        rises = np.diff(values, axis=1) * factors[:-1]
-        before = values[:, :1] * factors[0]
-        paced = np.hstack([before, before + np.cumsum(rises, axis=1)])
-        return np.asarray(paced - factors * values)
+        """Return the paced curves where stretches begin, (n, k)."""
+        values = read_all(self.clock.read(self.pace.begins))
+        rises = np.diff(values, axis=1) * self.pace.factors[:-1]
+        before = values[:, :1] * self.pace.factors[0]
+        return np.hstack([before, before + np.cumsum(rises, axis=1)])
 
     def read(
         self, each: ReadEach, table: FloatArray, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
-        """Return paced curves, each at a time, given their table."""
+        """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
-        value = each(rows, self.clock.read(times))
-        return np.asarray(table[rows, place] + self.pace.factors[place] * value)
+        begin = self.clock.read(self.pace.begins)[place]
+        rise = each(rows, self.clock.read(times)) - each(rows, begin)
+        return np.asarray(table[rows, place] + self.pace.factors[place] * rise)
 
 
 def fit_pace(

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
 
-from boostr._kernels._threads import run_in_parts
+from boostr._kernels.threads import run_in_parts
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
-from boostr._kernels._threads import run_in_parts
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import (
     AnyArray,
     BinArray,

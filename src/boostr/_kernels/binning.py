@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from boostr._kernels._jit import kernel
-from boostr._kernels._threads import run_in_parts
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
 __all__ = [

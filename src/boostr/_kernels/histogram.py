@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels._jit import inlined_kernel, kernel
-from boostr._kernels._threads import run_in_parts
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
-from boostr._kernels._threads import run_in_parts
 from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
 __all__ = [

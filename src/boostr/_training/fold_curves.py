@@ -91,7 +91,7 @@ class FoldCurves:
 
     @cached_property
     def _table(self) -> FloatArray:
-        """What makes curves paced, stretch by stretch."""
+        """Paced curves at the starts of stretches."""
         assert self._paced is not None  # noqa: S101 - used with a pace only
         return self._paced.table(self.average.values)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boostr._kernels._threads import run_in_parts
 from boostr._kernels.group_lasso import Groups, solve_groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, sum_bins
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 if TYPE_CHECKING:
