@@ -132,7 +132,7 @@ def _add_leaves(
     return 0.5 * total
 
 
-@inner_kernel
+@kernel
 def _sum_in_order(losses: FloatArray) -> float:
     """Return a sum whose bits do not depend on the number of threads."""
     total = 0.0
@@ -257,7 +257,7 @@ def add_tree_parallel(
         data = linear[own], quadratic[own], theta[own], rows[own]
         return add_tree(x_binned[own], missing_bin, nodes, *data)
 
-    return sum(run_in_parts(len(x_binned), n_parts, add))
+    return _sum_in_order(np.array(run_in_parts(len(x_binned), n_parts, add)))
 
 
 @kernel

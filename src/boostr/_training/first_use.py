@@ -62,7 +62,7 @@ def _start(settings: Settings, has_sensors: bool) -> subprocess.Popen[bytes] | N
         return None
     try:
         other = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", _PROGRAM],
+            [sys.executable, "-P", "-m", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

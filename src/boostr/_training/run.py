@@ -197,8 +197,9 @@ def show_share(
         yield lambda n_more: None
         return
     tqdm = importlib.import_module("tqdm.auto")
-    note = _note_first_use(*kernels).strip() if kernels else ""
-    with tqdm.tqdm(total=n, unit=f" {unit}", desc=note, mininterval=0.2) as bar:
+    note = _note_first_use(*kernels) if kernels else ""
+    name = unit + note if note else None
+    with tqdm.tqdm(total=n, unit=f" {unit}", desc=name, mininterval=0.2) as bar:
 
         def count(n_more: int) -> None:
             bar.set_description(refresh=False)

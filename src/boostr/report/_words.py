@@ -198,7 +198,7 @@ def _write_kinds(
 
 
 def _round_total(total: float) -> str:
-    return f"{total:,.3g}" if total < 100.0 else f"{total:,.0f}"
+    return f"{total:,.3g}" if total < _LARGE else f"{total:,.0f}"
 
 
 def _write_doubt(content: Content, what: str) -> str:

@@ -22,6 +22,7 @@ from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 __all__ = ["HistogramSource", "LocalSource"]
 
 _PARALLEL_FROM = 10_000  # members from which waking up threads pays
+_WHOLE_UP_TO = 10  # times as many, for which one kernel is faster all the same
 _MOST_SUMS = 2**21  # of all leaves of a tree that is grown by one kernel
 _FEW_CHANNELS = 32  # more of them take as long as more members
 
@@ -108,7 +109,8 @@ class LocalSource:
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root if its tree is too small for many threads."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
-        uses_threads = self._n_threads > 1 and len(self._order) >= _PARALLEL_FROM
+        is_large = len(self._order) >= _WHOLE_UP_TO * _PARALLEL_FROM
+        uses_threads = self._n_threads > 1 and is_large
         if uses_threads or max_leaves * prod(shape) > _MOST_SUMS:
             return None
         self._sum_root(features)
