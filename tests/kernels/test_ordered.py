@@ -106,13 +106,13 @@ def test_free_splits_are_the_best_ones(seed, n_terms, kind, is_categorical, n_ca
 
 
 def best_gain(node, signs, low, high, own):
-    """Try all thresholds, with missing values on either side."""
+    """Try all thresholds, with missing values on either side; alone they are on the right."""
     best = -np.inf
     for column, sign in zip(node.bins.T, signs, strict=True):
         for last in range(N_VALUES):
             for missing_left in (False, True):
                 is_left = np.where(column == MISSING, missing_left, column <= last)
-                if not 0 < is_left.sum() < len(is_left):
+                if not np.any(column <= last) or is_left.all():
                     continue
                 sides = [
                     (
