@@ -55,6 +55,12 @@ def test_the_dead_have_no_events():
     assert_array_equal(np.concatenate(counts.interval(0.9)), 0.0)
 
 
+def test_those_who_are_nearly_dead_have_nearly_no_events():
+    counts = mix(5.0, 0.5, [(1e-200, 1.0)])
+    assert 0.0 < counts.mean[0] < 1e-100
+    assert np.isfinite(counts.dispersion[0])
+
+
 def test_large_counts_have_the_interval_of_their_moments():
     counts = mix(1e5, 0.1, [(1.0, 0.9), (0.9, 0.1)])
     same = Counts(counts.mean, counts.dispersion)

@@ -282,6 +282,13 @@ def test_the_variance_is_the_most_likely_one(rng):
     assert likelihood(found) > max(likelihood(0.95 * found), likelihood(1.05 * found))
 
 
+@pytest.mark.parametrize("variance", [0.0, 0.02, 0.6])
+@pytest.mark.parametrize("near", [0.0, 0.02, 0.6, 5.0])
+def test_a_guess_only_makes_the_search_shorter(variance, near, rng):
+    problem = totals(draw(rng, 1500, variance))
+    assert_allclose(fit_variance(*problem, near=near), fit_variance(*problem), rtol=2e-3)
+
+
 def test_weight_two_is_the_individual_twice(rng):
     expected, seen = totals(draw(rng, 40, 0.8))
     twice = fit_variance(np.tile(expected, 2), np.tile(seen, 2))

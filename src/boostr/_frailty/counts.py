@@ -121,7 +121,8 @@ class MixedCounts:
         """What variances have over those of Poisson counts, over squared means."""
         first = np.sum(self.weights * self.shares, axis=1)
         second = np.sum(self.weights * self.shares**2, axis=1)
-        ratio = np.divide(second, first**2, out=np.ones(len(first)), where=first > 0.0)
+        square = first**2  # 0 as well where the first moment is next to nothing
+        ratio = np.divide(second, square, out=np.ones(len(first)), where=square > 0.0)
         return np.asarray((1.0 + self.whole.dispersion) * ratio - 1.0)
 
     def exceed(self, k: int) -> FloatArray:

@@ -11,6 +11,7 @@ training histories is the most likely, predicted from what came before.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -39,8 +40,11 @@ _LEAST_CELL = 2.0**-40  # of the time axis: cells are counted in whole numbers
 _LEAST_HALF_LIFE = 1e-100  # so that rates of fading times ages are finite
 LEAST_FADE = 2.0**-10  # of the prior: nothing is forgotten altogether
 _LEAST_VARIANCE = 1e-8  # as good as none
+_LITTLE_VARIANCE = 1e-3  # of frailties that hardly matter
 _LEAST_MEAN = 1e-12  # of a number of events
 _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
+_NEAR = 1.5  # factor by which the variance of a similar problem may differ
+_INSIDE = 0.9 * np.log(_NEAR)  # so that it is not at the border of where it is looked for
 _USUAL_VARIANCE = 5.0  # mean of a prior that only data of a few events notice
 _HALF_LIVES = (np.inf, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)  # of the time axis
 _AHEAD_VARIANCES = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -383,28 +387,46 @@ class _Table:
 
 
 def fit_variance(
-    expected: FloatArray, seen: FloatArray, weights: FloatArray | None = None
+    expected: FloatArray,
+    seen: FloatArray,
+    weights: FloatArray | None = None,
+    near: float | None = None,
 ) -> float:
-    """Return the variance of permanent frailties by maximum likelihood; 0 is allowed."""
+    """Return the variance of permanent frailties by maximum likelihood; 0 is allowed.
+
+    ``near`` is that of a similar problem: it is looked for around it first, and stays 0 if
+    the likelihood falls from there.
+    """
     some = (expected > 0.0) | (seen > 0.0)
     expected, seen = np.maximum(expected[some], _LEAST_MEAN), seen[some]
     weights = np.ones(len(seen)) if weights is None else weights[some]
     counts, place = np.unique(seen, return_inverse=True)  # few: gamma functions take long
+    by_count = np.bincount(place, weights, len(counts))
+    weighted = weights * seen
+    total = float(weighted.sum())
 
     def loss(variance: float) -> float:
         """Return the same as `_log_step` gives for frailties of one."""
         shape = 1.0 / variance
-        spread = np.log1p(expected * variance)
         ways = scipy.special.gammaln(counts + shape) - scipy.special.gammaln(shape)
-        steps = ways[place] + seen * (np.log(1.0 / shape) - spread) - spread / variance
-        return variance / _USUAL_VARIANCE - float(weights @ steps)
+        spread = float((weighted + shape * weights) @ np.log1p(expected * variance))
+        gained = float(by_count @ ways) + total * float(np.log(variance)) - spread
+        return variance / _USUAL_VARIANCE - gained
 
-    found = scipy.optimize.minimize_scalar(
-        lambda log_variance: loss(float(np.exp(log_variance))),
-        bounds=np.log(_VARIANCES),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
+    def search(*bounds: float) -> Any:
+        return scipy.optimize.minimize_scalar(
+            lambda log_variance: loss(float(np.exp(log_variance))),
+            bounds=np.log(bounds),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+
+    if near == 0.0 and loss(_LITTLE_VARIANCE) >= loss(_LEAST_VARIANCE):
+        return 0.0
+    bounds = (near / _NEAR, near * _NEAR) if near else _VARIANCES
+    found = search(*bounds)
+    if near and abs(found.x - np.log(near)) > _INSIDE:
+        found = search(*_VARIANCES)
     return 0.0 if found.fun >= loss(_LEAST_VARIANCE) else float(np.exp(found.x))
 
 

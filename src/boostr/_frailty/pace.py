@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 
-__all__ = ["Pace", "PacedClock", "fit_pace"]
+__all__ = ["Pace", "PacedClock", "Table", "fit_pace"]
 
 # Values of curves of individuals at clock times: all at common ones, or each at its own.
 ReadAll = Callable[[FloatArray], FloatArray]
@@ -70,6 +70,13 @@ class Pace:
         )
 
 
+class Table(NamedTuple):
+    """Curves of individuals where the stretches of a pace begin."""
+
+    plain: FloatArray  # (n, k) without the pace
+    paced: FloatArray  # (n, k)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PacedClock:
     """A clock, and the pace of events on it."""
@@ -77,25 +84,25 @@ class PacedClock:
     clock: Clock
     pace: Pace
 
-    def table(self, read_all: ReadAll) -> FloatArray:
-        """Return the paced curves where stretches begin, (n, k)."""
-        values = read_all(self.clock.read(self.pace.begins))
-        rises = np.diff(values, axis=1) * self.pace.factors[:-1]
-        before = values[:, :1] * self.pace.factors[0]
-        return np.hstack([before, before + np.cumsum(rises, axis=1)])
+    def table(self, read_all: ReadAll) -> Table:
+        """Return the curves where stretches begin."""
+        plain = read_all(self.clock.read(self.pace.begins))
+        rises = np.diff(plain, axis=1) * self.pace.factors[:-1]
+        before = plain[:, :1] * self.pace.factors[0]
+        return Table(plain, np.cumsum(np.hstack([before, rises]), axis=1))
 
     def read(
-        self, each: ReadEach, table: FloatArray, rows: PositionArray, times: FloatArray
+        self, each: ReadEach, table: Table, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
-        begin = self.clock.read(self.pace.begins)[place]
-        rise = each(rows, self.clock.read(times)) - each(rows, begin)
-        return np.asarray(table[rows, place] + self.pace.factors[place] * rise)
+        rise = each(rows, self.clock.read(times)) - table.plain[rows, place]
+        return np.asarray(table.paced[rows, place] + self.pace.factors[place] * rise)
 
 
 def fit_pace(
     clock: Clock,
+    read_all: ReadAll,
     each: ReadEach,
     events: RecurrentEvents,
     amounts: FloatArray,
@@ -114,41 +121,47 @@ def fit_pace(
 
     owner = owners_of(events.window_offsets)
     pieces = pace.cut(owner, events.window_start, events.window_stop)
-    rises = np.maximum(_measure_rises(clock, each, pieces), 0.0) / unit
-    stretch = pace.find(pieces.stop)
     n, k = len(events), len(pace.begins)
+    rises = _tabulate(clock, pace, read_all, each, pieces) / unit
     seen = sum_by_owner(events.event_owner, amounts, n)
     weighted = amounts * weights[events.event_owner]
     came = sum_by_owner(pace.find(events.times), weighted, k)
     factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
-    for _ in range(_N_ROUNDS):
-        expected = sum_by_owner(pieces.owner, factors[stretch] * rises, n)
-        variance = fit_variance(expected, seen, weights)
+    for turn in range(_N_ROUNDS):
+        expected = np.einsum("nk,k->n", rises, factors)
+        near = variance if turn > 0 else None
+        variance = fit_variance(expected, seen, weights, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
-        counted = (weights * frailty)[pieces.owner] * rises * factors[stretch]
-        ratio = (came + _PRIOR) / (sum_by_owner(stretch, counted, k) + _PRIOR)
+        counted = np.einsum("n,nk->k", weights * frailty, rises) * factors
+        ratio = (came + _PRIOR) / (counted + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
     if isinstance(clock, OperationalClock) and clock.is_power_law:
         # What a stretch shows beside the power law is for the sensors to explain.
         return PacedClock(clock, replace(pace, factors=factors)), variance
     begins = np.append(pace.begins, end)
-    weighed = (weights * frailty)[pieces.owner] * rises
-    expected = np.maximum(sum_by_owner(stretch, weighed, k), _LEAST_EXPECTED)
+    weighed = np.einsum("n,nk->k", weights * frailty, rises)
+    expected = np.maximum(weighed, _LEAST_EXPECTED)
     # As in every stretch, so that events without exposure do not make an infinite pace.
     came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
     clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
     return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
 
 
-def _measure_rises(clock: Clock, each: ReadEach, pieces: Pieces) -> FloatArray:
-    """Return the rises of curves over pieces, most of which begin where one has ended."""
-    owner, start, stop = pieces.owner, pieces.start, pieces.stop
-    at_stop = each(owner, clock.read(stop))
-    follows = (owner[1:] == owner[:-1]) & (start[1:] == stop[:-1])
-    new = np.flatnonzero(np.append(True, ~follows)[: len(owner)])
-    at_start = np.append(0.0, at_stop[:-1])[: len(owner)]
-    at_start[new] = each(owner[new], clock.read(start[new]))
-    return np.asarray(at_stop - at_start)
+def _tabulate(
+    clock: Clock, pace: Pace, read_all: ReadAll, each: ReadEach, pieces: Pieces
+) -> FloatArray:
+    """Return the rises of curves in stretches, (n, k), while individuals are observed."""
+    owner, stretch = pieces.owner, pace.find(pieces.stop)
+    at_begins = read_all(clock.read(pace.begins))
+    n, k = at_begins.shape
+    at_stop = at_begins[owner, np.minimum(stretch + 1, k - 1)]
+    inside = np.flatnonzero(pieces.stop < np.append(pace.begins[1:], np.inf)[stretch])
+    at_stop[inside] = each(owner[inside], clock.read(pieces.stop[inside]))
+    at_start = at_begins[owner, stretch]
+    inside = np.flatnonzero(pieces.start > pace.begins[stretch])
+    at_start[inside] = each(owner[inside], clock.read(pieces.start[inside]))
+    rises = np.maximum(at_stop - at_start, 0.0)
+    return sum_by_owner(owner * k + stretch, rises, n * k).reshape(n, k)
 
 
 def _go_on(

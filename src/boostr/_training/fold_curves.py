@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from boostr._engine.curves import UnitCurves, expose
-from boostr._frailty.pace import PacedClock
+from boostr._frailty.pace import PacedClock, Table
 from boostr._training.fitted import TreeModel
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock
@@ -90,8 +90,8 @@ class FoldCurves:
         return min(model.settings.n_folds, model.n_fold_models) - 1
 
     @cached_property
-    def _table(self) -> FloatArray:
-        """Paced curves at the starts of stretches."""
+    def _table(self) -> Table:
+        """Curves at the starts of stretches."""
         assert self._paced is not None  # noqa: S101 - used with a pace only
         return self._paced.table(self.average.values)
 
@@ -104,8 +104,16 @@ class FoldCurves:
     def expect(
         self, rows: PositionArray, start: FloatArray, stop: FloatArray
     ) -> FloatArray:
-        """Return the expected number of events of individuals, each in a window."""
-        return self.read(rows, stop) - self.read(rows, start)
+        """Return the expected number of events of individuals, each in a window.
+
+        Windows of an individual that follow each other are read once where they meet.
+        """
+        at_stop = self.read(rows, stop)
+        follows = (rows[1:] == rows[:-1]) & (start[1:] == stop[:-1])
+        new = np.flatnonzero(np.append(True, ~follows)[: len(rows)])
+        at_start = np.append(0.0, at_stop[:-1])[: len(rows)]
+        at_start[new] = self.read(rows[new], start[new])
+        return np.asarray(at_stop - at_start)
 
     def expect_by_fold(
         self, rows: PositionArray, start: FloatArray, stop: FloatArray

@@ -41,8 +41,9 @@ class RiskTable:
         """
         counted = weight[events.event_owner] > 0.0
         if times is None:
-            times = np.unique(events.times[counted])
-        event_index = np.searchsorted(times, events.times[counted])
+            times, event_index = np.unique(events.times[counted], return_inverse=True)
+        else:
+            event_index = np.searchsorted(times, events.times[counted])
         windows = exposed_windows(events)
         # At risk on (start, stop]: an event at the start of a window is not in it.
         enter = np.searchsorted(times, windows.start, side="right")
