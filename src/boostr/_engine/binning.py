@@ -166,15 +166,16 @@ def _find_thresholds(values: FloatArray, max_bins: int) -> FloatArray:
     values = np.sort(values[~np.isnan(values)])
     if values.size == 0:
         return np.empty(0)
-    is_first = np.concatenate([[True], values[1:] > values[:-1]])
-    distinct = values[is_first]
-    if distinct.size > max_bins:
-        ranks = np.linspace(0, values.size - 1, max_bins + 1)[1:-1]
-        below = np.unique(np.searchsorted(distinct, values[ranks.astype(np.int64)]))
-        below = below[below < distinct.size - 1]
-    else:
-        below = np.arange(distinct.size - 1)
-    return separate(distinct, below)
+    rises = values[1:] > values[:-1]
+    if np.count_nonzero(rises) < max_bins:
+        distinct = values[np.append(True, rises)]
+        return separate(distinct, np.arange(distinct.size - 1))
+    ranks = np.linspace(0, values.size - 1, max_bins + 1)[1:-1]
+    chosen = np.unique(values[ranks.astype(np.int64)])
+    following = np.searchsorted(values, chosen, side="right")
+    is_inside = following < values.size
+    pairs = np.column_stack([chosen[is_inside], values[following[is_inside]]])
+    return separate(pairs.ravel(), np.arange(0, pairs.size, 2))
 
 
 def separate(values: FloatArray, below: PositionArray) -> FloatArray:

@@ -22,6 +22,7 @@ from boostr.basis import (
     FittedBasis,
     FittedSensorBasis,
     OperationalClock,
+    PowerBasis,
     SensorBasis,
 )
 from boostr.basis.base import Loss
@@ -272,11 +273,18 @@ def plan_statistics(
         clock = calendar if settings.clock == "calendar" else pooled
         if isinstance(clock, OperationalClock):
             clock = leave_to_sensors(clock, clock_sample, sample)
-        clocked = put_on_clock(sample.events, clock, sample.sensors, summary.stop)
-        late = bool(clock.read(np.array([summary.last_start]))[0] > 0.0)
-        clocked = replace(clocked, has_late_starts=late)
-        place = _place_times if sample.sensors is None else _place_sensors
-        basis = place(settings, clocked, sample, summary)
+        basis: FittedBasis | FittedSensorBasis
+        family = resolve_basis(settings.leaf)
+        if sample.sensors is None and isinstance(family, PowerBasis):
+            basis = family.check(settings.loss)  # has nothing to place
+        else:
+            clocked = put_on_clock(sample.events, clock, sample.sensors, summary.stop)
+            late = bool(clock.read(np.array([summary.last_start]))[0] > 0.0)
+            clocked = replace(clocked, has_late_starts=late)
+            if sample.sensors is None:
+                basis = family.place(clocked, settings.loss)
+            else:
+                basis = _place_sensors(settings, clocked, sample, summary)
     return Plan(
         clock,
         pooled if has_events else CalendarClock(speed=0.0),
@@ -288,12 +296,6 @@ def plan_statistics(
         summary.fingerprint,
         _average_exposure(clock_sample),
     )
-
-
-def _place_times(
-    settings: Settings, clocked: ClockedEvents, sample: TrainingData, summary: DataSummary
-) -> FittedBasis:
-    return resolve_basis(settings.leaf).place(clocked, settings.loss)
 
 
 def _place_sensors(

@@ -74,6 +74,10 @@ class PowerBasis:
 
     def place(self, events: ClockedEvents, loss: Loss) -> PowerBasis:
         """Check that the exponents suit the loss; powers have no knots."""
+        return self.check(loss)
+
+    def check(self, loss: Loss) -> PowerBasis:
+        """Return the basis if its exponents suit the loss."""
         low = [exponent for exponent in self.exponents if exponent <= 0.5]
         if loss == "intensity" and low:
             raise InvalidParameterError(

@@ -170,13 +170,14 @@ class OperationalClock:
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        log_time = self._log_time(times)
-        inside = np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
-        passed = np.maximum(
-            log_time - self.log_times[-1], 0.0
-        )  # in log time, since the end
-        ahead = self.end_rate * np.expm1(self.last_slope * passed) / self.last_slope
-        return np.asarray(inside + ahead)
+        log_time, last = self._log_time(times), self.log_times[-1]
+        result = np.asarray(np.exp(self._log_read(np.minimum(log_time, last))))
+        is_late = log_time > last
+        if is_late.any():
+            passed = log_time[is_late] - last  # in log time, since the end
+            ahead = np.expm1(self.last_slope * passed) / self.last_slope
+            result[is_late] += self.end_rate * ahead
+        return result
 
     def rate(self, times: FloatArray) -> FloatArray:
         """Return the speed of the clock, ds/dt."""
@@ -201,18 +202,20 @@ class OperationalClock:
         return float(self.last_rate * np.exp(self.log_times[-1]))
 
     def _log_time(self, times: FloatArray) -> FloatArray:
+        passed = np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0)
         with np.errstate(divide="ignore"):
-            return np.log(
-                np.maximum(np.asarray(times, dtype=np.float64) - self.origin, 0.0)
-            )
+            return np.asarray(np.log(passed))
 
     def _log_read(self, log_time: FloatArray) -> FloatArray:
         """Return the log count up to the last knot."""
-        below = self.log_counts[0] + self.first_slope * (log_time - self.log_times[0])
+        first = self.log_times[0]
         if len(self.log_times) == 1:
-            return np.asarray(below)
-        middle = _interpolate(self)(np.maximum(log_time, self.log_times[0]))
-        return np.where(log_time < self.log_times[0], below, middle)
+            return np.asarray(self.log_counts[0] + self.first_slope * (log_time - first))
+        is_early = log_time < first
+        result = np.asarray(_interpolate(self)(np.maximum(log_time, first)))
+        early = log_time[is_early] - first
+        result[is_early] = self.log_counts[0] + self.first_slope * early
+        return result
 
 
 @lru_cache(maxsize=_N_REMEMBERED)
