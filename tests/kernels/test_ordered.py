@@ -106,7 +106,7 @@ def test_free_splits_are_the_best_ones(seed, n_terms, kind, is_categorical, n_ca
 
 
 def best_gain(node, signs, low, high, own):
-    """Try all thresholds, with missing values on either side; alone they are on the right."""
+    """Try all thresholds, with missing values on either side, alone on the right."""
     best = -np.inf
     for column, sign in zip(node.bins.T, signs, strict=True):
         for last in range(N_VALUES):

@@ -121,7 +121,7 @@ class OperationalClock:
         if times.size == 0:
             return CalendarClock()
         origin = float(events.window_start.min())
-        pooled = PooledHistories(events, weights, origin)
+        pooled = PooledHistories(events, weights, origin, table)
         since, rate = pooled.recent()
         places = _choose_places(events, times, pooled.end, origin)
         knots = _place_knots(times - origin, mean, since, pooled, rate, places)
@@ -240,7 +240,13 @@ Clock = CalendarClock | OperationalClock
 class PooledHistories:
     """Events and time under observation of all individuals together."""
 
-    def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
+    def __init__(
+        self,
+        events: RecurrentEvents,
+        weights: FloatArray,
+        origin: float,
+        table: RiskTable | None = None,
+    ) -> None:
         windows = exposed_windows(events)
         amounts = weights[windows.owner] * windows.factor
         self.end = float(events.window_stop.max()) - origin
@@ -248,7 +254,10 @@ class PooledHistories:
         self._leave = _Ramp(windows.stop - origin, amounts)
         some = events.costs > 0.0
         numbers, costs = weights[events.event_owner[some]], events.costs[some]
-        self._times, place = np.unique(events.times[some] - origin, return_inverse=True)
+        if table is not None and some.all():  # it has the times in order already
+            self._times, place = table.times - origin, table.event_index
+        else:
+            self._times, place = np.unique(events.times[some] - origin, return_inverse=True)
         self._numbers = _sum_up(place, numbers)
         self._costs = _sum_up(place, numbers * costs)
 
