@@ -218,7 +218,8 @@ def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks):
     span = np.column_stack([ends - [len(part) for part in parts], ends])
     own, other = [theta.copy(), rows.copy()], [theta.copy(), rows.copy()]
     data = (bins, MISSING, nodes, linear, quadratic)
-    known = (np.concatenate(parts), span, everybody[is_other], n_chunks)
+    space = np.empty(200, dtype=np.int32), np.empty(n_chunks)
+    known = (np.concatenate(parts), span, everybody[is_other], *space)
     found = add_grown_tree(*data, *own, *known)
     expected = add_tree_parallel(*data, *other, n_chunks)
     assert found == expected

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from boostr import BoostR
+from boostr._engine.tree._whole import grow_whole_tree
 from boostr._training import dozen, first_use
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
@@ -30,7 +31,7 @@ for kernel in (grow_best_first, accumulate_histograms):
 
 
 @needs_compiler
-def test_the_other_process_leaves_all_but_the_search_on_disk(tmp_path):
+def test_the_other_process_leaves_kernels_on_disk(tmp_path):
     def run(*arguments, message=None):
         return subprocess.run(
             [sys.executable, *arguments],
@@ -40,9 +41,47 @@ def test_the_other_process_leaves_all_but_the_search_on_disk(tmp_path):
             check=True,
         )
 
-    run("-m", first_use._PROGRAM, message=pickle.dumps((BoostR()._settings(), False)))
+    run("-m", first_use._PROGRAM, message=pickle.dumps((None, np.zeros(2, dtype=bool))))
     shown = run("-c", CODE).stdout.decode().splitlines()
-    assert shown == ["0 1", "1 0"]  # hits and misses
+    assert shown == ["1 0", "1 0"]  # hits and misses
+
+
+class FakeProcess:
+    def __init__(self, n_polls):
+        self.n_polls, self.returncode = n_polls, None
+
+    def poll(self):
+        self.n_polls -= 1
+        return None if self.n_polls > 0 else 0
+
+
+def fit_with(other, monkeypatch, growth):
+    """Fit a model while another process is still asked so often; return its predictions."""
+    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
+    monkeypatch.setattr(first_use, "_start", lambda *arguments, **options: other)
+    monkeypatch.setattr(first_use, "_running", {})
+    monkeypatch.setattr("boostr._engine.tree._grower.grow_whole_tree", growth)
+    X, y, _ = dozen.draw_dozen(has_sensors=False)
+    model = BoostR(
+        n_estimators=6, validation=None, min_samples_leaf=2, n_jobs=2, random_state=0
+    )
+    return model.fit(X, y).predict_cumulative(X, [5.0, 20.0])
+
+
+@pytest.mark.parametrize("n_polls", [1, 3, 1000])
+def test_trees_do_not_wait_for_the_kernel_and_have_the_same_bits(n_polls, monkeypatch):
+    calls = []
+
+    def grow(*arguments):
+        calls.append(1)
+        return grow_whole_tree(*arguments)
+
+    expected = fit_with(None, monkeypatch, grow)
+    n_whole = len(calls)
+    calls.clear()
+    found = fit_with(FakeProcess(n_polls), monkeypatch, grow)
+    assert np.array_equal(found, expected)
+    assert len(calls) == max(n_whole - n_polls + 1, 0)
 
 
 class FakeKernel:
@@ -75,9 +114,9 @@ def test_without_a_place_on_disk_nothing_is_shared(tmp_path, monkeypatch):
         (2, {"growth": "level"}),
         (2, {"leaf": "spline"}),
         (2, {"monotonic_cst": [1, 0]}),
-        (2, {"random_state": lambda: None}),
+        (2, {"loss": "cumulative"}),
     ],
-    ids=["one thread", "levels", "splines", "limits", "not picklable"],
+    ids=["one thread", "levels", "splines", "limits", "other loss"],
 )
 def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, monkeypatch):
     def refuse(*arguments, **options):
@@ -103,8 +142,32 @@ def test_a_fit_needs_no_second_process(monkeypatch):
 
 def test_a_process_that_ends_at_once_does_no_harm(monkeypatch):
     monkeypatch.setattr(first_use, "_PROGRAM", "boostr.no_such_module")
-    other = first_use._start(BoostR()._settings(), False)
+    numeric = np.zeros(2, dtype=bool)
+    other = first_use._start(BoostR()._settings(), numeric, has_sensors=True)
     assert other.wait() != 0
+
+
+def test_settings_that_cannot_be_sent_start_no_process():
+    settings, numeric = BoostR(random_state=lambda: None)._settings(), np.zeros(2, bool)
+    assert first_use._start(settings, numeric, has_sensors=True) is None
+
+
+def test_a_process_that_is_running_is_not_started_again(monkeypatch):
+    def refuse(*arguments, **options):
+        pytest.fail("a process was started")
+
+    monkeypatch.setattr(first_use, "_start", refuse)
+    monkeypatch.setattr(first_use, "_running", {False: FakeProcess(1000)})
+    X, y, _ = dozen.draw_dozen(has_sensors=False)
+    model = BoostR(n_estimators=2, validation=None, n_jobs=2, random_state=0)
+    assert np.all(model.fit(X, y).predict(X) > 0.0)
+
+
+def test_python_does_not_warn_of_a_process_that_goes_on(monkeypatch):
+    running, done = FakeProcess(1000), FakeProcess(0)
+    monkeypatch.setattr(first_use, "_running", {False: running, True: done})
+    first_use._let_go()
+    assert running.returncode == 0
 
 
 @pytest.mark.parametrize("has_sensors", [False, True])

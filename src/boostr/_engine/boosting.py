@@ -100,6 +100,7 @@ class LocalBoostingState:
         self.kept = np.zeros((len(held_out), stats.n_terms))  # of those held out
         self.held_out = held_out
         self.rows = stats.channels(solver)
+        self._leaves = np.empty(len(stats.linear), dtype=np.int32)
         self._stats = stats
         self._features = features
         self._first = first
@@ -155,7 +156,8 @@ class LocalBoostingState:
         if grown is not None and len(grown[0]) == len(self._members):
             order, span, rest = grown
             others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
-            total = add_grown_tree(*arguments, order, span, others, n_chunks)
+            space = self._leaves, np.empty(n_chunks)
+            total = add_grown_tree(*arguments, order, span, others, *space)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:

@@ -192,7 +192,8 @@ def add_grown_tree(
     members: IndexArray,
     span: PositionArray,
     others: IndexArray,
-    n_chunks: int,
+    leaves: IndexArray,
+    losses: FloatArray,
 ) -> float:
     """Do the same with a tree of which most individuals know their leaf already.
 
@@ -206,16 +207,17 @@ def add_grown_tree(
         The first member of every node, and the one after the last.
     others : (n_others,) int32
         All other individuals.
-    n_chunks : int
-        Runs of individuals whose losses are summed one by one; with as many, the loss has
-        the same bits as that of `add_tree_parallel`.
+    leaves : (n_individuals,) int32
+        Working space.
+    losses : (n_chunks,) float64
+        Overwritten with the losses of runs of individuals; with as many parts, their sum
+        has the same bits as that of `add_tree_parallel`.
 
     Returns
     -------
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    leaves = np.empty(x_binned.shape[0], np.int32)
     for node in range(nodes.feature.shape[0]):
         if nodes.feature[node] < 0:
             for position in range(span[node, 0], span[node, 1]):
@@ -223,7 +225,7 @@ def add_grown_tree(
     for position in range(others.shape[0]):
         row = int(others[position])
         leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
-    losses = np.zeros(n_chunks)
+    n_chunks = losses.shape[0]
     for chunk in range(n_chunks):
         begin = chunk * leaves.shape[0] // n_chunks
         end = (chunk + 1) * leaves.shape[0] // n_chunks
@@ -298,7 +300,7 @@ def sum_leaves(
     """
     n_rows = x_binned.shape[0]
     for begin in range(0, n_rows, _BLOCK):
-        end = min(begin + _BLOCK, n_rows)
+        end = begin + _BLOCK if begin + _BLOCK < n_rows else n_rows
         for tree in range(roots.shape[0]):
             for row in range(begin, end):
                 leaf = _leaf_of(x_binned, row, missing_bin, nodes, int(roots[tree]))

@@ -48,7 +48,7 @@ def assign_bins(
         Overwritten with bins. A value equal to a threshold goes below it.
     """
     for begin in range(0, values.shape[0], _BLOCK):
-        end = min(begin + _BLOCK, values.shape[0])
+        end = begin + _BLOCK if begin + _BLOCK < values.shape[0] else values.shape[0]
         for feature in range(values.shape[1]):
             first = np.uint64(offsets[feature])
             n_thresholds = np.uint64(offsets[feature + 1]) - first

@@ -173,7 +173,8 @@ def accumulate_histograms(
     out[:] = 0.0
     n_features = features.shape[0]
     n_channels = out.shape[2]
-    chunk = max(1, _FAST_BYTES // (8 * out.shape[1] * n_channels))
+    n_bytes = 8 * out.shape[1] * n_channels
+    chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
     for begin in range(0, members.shape[0], _BLOCK):
         block = members[begin : begin + _BLOCK]
         for first in range(0, n_features, chunk):

@@ -25,11 +25,12 @@ def bend_rate(rate: float, floor: float) -> float:
     return floor / (2.0 - rate / floor)
 
 
-@kernel
 def bend_rates(rates: FloatArray, floor: float) -> None:
-    """Bend all rates of an array of one dimension, in place."""
-    for place in range(rates.shape[0]):
-        rates[place] = bend_rate(rates[place], floor)
+    """Bend all rates of an array, in place; NumPy has nothing to compile for that."""
+    if floor < 0.0:
+        return
+    is_low = rates < floor
+    rates[is_low] = floor / (2.0 - rates[is_low] / floor) if floor > 0.0 else 0.0
 
 
 @kernel

@@ -36,7 +36,7 @@ def _draw_candidates(
         first += 1
     while last > first and counts[last] == 0.0:
         last -= 1
-    span = np.uint64(max(last - first, 1))
+    span = np.uint64(last - first if last > first else 1)
     for draw in range(n_candidates):
         bits = _mix(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
         is_candidate[first + np.int64(bits % span)] = True

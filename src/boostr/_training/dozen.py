@@ -1,23 +1,28 @@
-"""A fit to a dozen individuals, which compiles kernels and leaves them on disk.
+"""Kernels of a first fit, compiled by a fit to a dozen individuals and left on disk.
 
-Run as a program, it reads settings from its input and fits trees of one leaf: this needs
-nearly all kernels but those that search for splits, see :mod:`boostr._training.first_use`.
+This is a program, see :mod:`boostr._training.first_use`, which compiles nearly all kernels
+but those that search for splits: trees of one leaf need no search.
 """
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from boostr._engine.binning import FeatureLayout
+from boostr._engine.boosting import Booster, BoostingParams, LocalBoostingState
+from boostr._engine.statistics import compute_suffstats, put_on_clock
+from boostr._engine.tree import GrowthParams, LeafProblem, compile_growth
 from boostr._kernels.group_lasso import Groups
 from boostr._kernels.scan_groups import Node, Ordered, look_ahead
-from boostr._training.fit import fit_model
-from boostr._training.run import Hooks
-from boostr._training.settings import Settings
-from boostr._typing import FloatArray
+from boostr._kernels.solve import FULL
+from boostr._typing import BoolArray, FloatArray
+from boostr.basis import CalendarClock, PowerBasis
 from boostr.data import RecurrentEvents, Trajectories
 
 __all__ = ["draw_dozen"]
@@ -41,6 +46,25 @@ def draw_dozen(
     return features, events, sensors
 
 
+def _compile_plain(is_categorical: BoolArray) -> None:
+    """Compile statistics and trees, then what grows whole trees.
+
+    The engine does, since what is around it takes longer to import than to compile.
+    """
+    _, events, _ = draw_dozen(has_sensors=False)
+    basis = PowerBasis()
+    stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
+    layout = FeatureLayout(
+        n_values=np.ones(1, dtype=np.int32), is_categorical=np.zeros(1, bool), missing_bin=1
+    )
+    binned = layout.holding(np.zeros((_N, 1), dtype=np.uint8))
+    nobody = np.empty(0, dtype=np.int32)
+    state = LocalBoostingState(stats, binned, FULL, nobody)
+    params = BoostingParams(growth=GrowthParams(max_leaves=1), learning_rate=1.0)
+    Booster(state, layout, LeafProblem(FULL, np.eye(2)), params).step()
+    compile_growth(is_categorical)
+
+
 def _compile_bounds() -> None:
     """Compile the bounds of thresholds, a third of the search with sensors."""
     none, one = np.empty(0, dtype=np.int32), np.zeros(1)
@@ -49,14 +73,22 @@ def _compile_bounds() -> None:
     look_ahead(feature, Node(np.zeros(3), np.ones((1, 1)), groups, one))
 
 
-def main() -> None:
-    """Compile what another process, which sent the settings, does not."""
-    settings, has_sensors = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process
-    assert isinstance(settings, Settings)  # noqa: S101 - for type checkers
-    if has_sensors:
-        _compile_bounds()
+def _fit_dozen(settings: Any) -> None:
+    """Fit a model with sensors."""
+    _compile_bounds()
+    fit = importlib.import_module("boostr._training.fit")
+    run = importlib.import_module("boostr._training.run")
     alone = replace(settings, n_estimators=1, n_jobs=1, verbose=0)
-    fit_model(alone, *draw_dozen(has_sensors=has_sensors), None, Hooks())
+    fit.fit_model(alone, *draw_dozen(has_sensors=True), None, run.Hooks())
+
+
+def main() -> None:
+    """Compile what another process, which sent settings and features, does not."""
+    settings, is_categorical = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process
+    if settings is None:
+        _compile_plain(is_categorical)
+    else:
+        _fit_dozen(settings)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 Numba compiles a kernel when it is first called and keeps it on disk. At the first fit of an
 installation, the kernels that search for splits take about as long as all others together:
-this process compiles the former while another one compiles the latter.
+this process compiles the former while another one compiles the latter. The one that grows
+whole trees contains both, and takes half as long again: trees are grown node by node, with
+the same bits, until the other process has compiled it.
 """
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import subprocess
 import sys
@@ -16,8 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 
-from boostr._engine.tree import compile_search
+from boostr._engine.binning import BinMapper
+from boostr._engine.tree import compile_search, do_without_kernel, pack_trees
+from boostr._kernels.apply import quadratic_loss, sum_leaves
+from boostr._kernels.binning import partition_members
 from boostr._kernels.growth import grow_best_first
 from boostr._kernels.scan_groups import scan_groups
 from boostr._training.settings import Settings
@@ -26,6 +33,15 @@ from boostr._typing import BoolArray
 __all__ = ["compile_side_by_side"]
 
 _PROGRAM = "boostr._training.dozen"
+_running: dict[bool, subprocess.Popen[bytes]] = {}  # by whether it is for sensors
+
+
+@atexit.register
+def _let_go() -> None:
+    """Let other processes end on their own, which Python would warn about."""
+    for other in _running.values():
+        if other.poll() is None:
+            other.returncode = 0
 
 
 @contextmanager
@@ -35,29 +51,46 @@ def compile_side_by_side(
     """Compile the kernels of a default fit, if they are not on disk and cores are free.
 
     The other process goes on meanwhile: what it has not compiled when it is needed, this
-    one compiles itself.
+    one compiles itself, but for the kernel that grows whole trees. It comes last, and the
+    other process finishes it for the next fit if it is not there in time.
     """
     is_usual = settings.growth == "best" and settings.leaf == "power"
+    is_usual &= settings.loss == "intensity"
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
-    kernel = scan_groups if has_sensors else grow_best_first
     other = None
-    if n_threads > 1 and is_usual and not has_limits and _is_missing(kernel):
-        other = _start(settings, has_sensors)
+    if n_threads > 1 and is_usual and not has_limits:
+        other = _find_other(settings, is_categorical, has_sensors=has_sensors)
     if other is None:
         yield
         return
-    try:
-        compile_search(is_categorical, has_groups=has_sensors)
+    compile_search(is_categorical, has_groups=has_sensors)
+    if not has_sensors:
+        _compile_small()
+    with do_without_kernel(lambda: other.poll() is None):
         yield
-    finally:
-        other.kill()
-        other.wait()
 
 
-def _start(settings: Settings, has_sensors: bool) -> subprocess.Popen[bytes] | None:
+def _find_other(
+    settings: Settings, is_categorical: BoolArray, *, has_sensors: bool
+) -> subprocess.Popen[bytes] | None:
+    """Return the other process, started where kernels are missing; None without one."""
+    other = _running.get(has_sensors)
+    if other is not None and other.poll() is None:
+        return other
+    if not _is_missing(scan_groups if has_sensors else grow_best_first):
+        return None
+    other = _start(settings, is_categorical, has_sensors=has_sensors)
+    if other is not None:
+        _running[has_sensors] = other
+    return other
+
+
+def _start(
+    settings: Settings, is_categorical: BoolArray, *, has_sensors: bool
+) -> subprocess.Popen[bytes] | None:
     """Start the other process; without it, a first fit is only slower."""
     try:
-        message = pickle.dumps((settings, has_sensors))
+        message = pickle.dumps((settings if has_sensors else None, is_categorical))
     except Exception:  # an object of the user's that cannot be pickled
         return None
     try:
@@ -73,6 +106,17 @@ def _start(settings: Settings, has_sensors: bool) -> subprocess.Popen[bytes] | N
     with suppress(OSError), other.stdin as pipe:  # it may have ended already
         pipe.write(message)
     return other
+
+
+def _compile_small() -> None:
+    """Compile small kernels as well, while the other process compiles a large one."""
+    bins, members = np.empty((0, 1), dtype=np.uint8), np.empty(0, dtype=np.int32)
+    numbers = np.empty((0, 1))
+    BinMapper.from_quantiles(numbers, 2).transform(numbers)
+    nodes, roots = pack_trees([], 1)
+    sum_leaves(bins, 0, nodes, roots, numbers)
+    quadratic_loss(numbers, numbers, numbers, members)
+    partition_members(bins, 0, np.empty(0, dtype=np.bool_), members, members)
 
 
 def _is_missing(kernel: Any) -> bool:

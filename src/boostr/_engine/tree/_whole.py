@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from boostr._engine.tree._search import SearchParams
@@ -16,9 +19,31 @@ from boostr._kernels.growth import (
 from boostr._kernels.split import sum_bins
 from boostr._typing import FloatArray, IndexArray
 
-__all__ = ["TreeSpace", "WholeRoot", "grow_whole_tree"]
+__all__ = [
+    "TreeSpace",
+    "WholeRoot",
+    "do_without_kernel",
+    "grow_whole_tree",
+    "has_kernel",
+]
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
+_busy: list[Callable[[], bool]] = []  # whether other processes compile the kernel
+
+
+@contextmanager
+def do_without_kernel(while_true: Callable[[], bool]) -> Iterator[None]:
+    """Let trees be grown node by node while another process compiles the kernel."""
+    _busy.append(while_true)
+    try:
+        yield
+    finally:
+        _busy.remove(while_true)
+
+
+def has_kernel() -> bool:
+    """Return whether no other process is about to leave the kernel on disk."""
+    return not any(is_busy() for is_busy in _busy)
 
 
 class TreeSpace:
