@@ -83,9 +83,10 @@ class Node:
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
-        leaf = self.penalty, solver, self.groups if solver == GROUPED else None
+        is_grouped = solver == GROUPED
+        kinds = None if is_grouped else solver, None, self.groups if is_grouped else None
         sum_bins(histograms[0], self.sums[0])
-        if solver == GROUPED:
+        if is_grouped:
             own = solve_groups(self.sums[0], self.penalty, self.groups, self.value)
         else:
             own = solve_leaf(self.sums[0], self.penalty, solver, self.value)
@@ -94,7 +95,8 @@ class Node:
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, self.n_values, dtype=np.int32),
             np.full(n_features, True) if self.is_categorical else None,
-            *leaf,
+            self.penalty,
+            *kinds,
             float(min_count),
             n_candidates,
             np.uint64(seed),

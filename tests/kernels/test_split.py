@@ -64,15 +64,17 @@ class Node:
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
         is_small = self.kind == "full" and len(self.penalty) <= 2 and not is_general
-        leaf = self.penalty, None if is_small else KINDS[self.kind], None
+        leaf = self.penalty, None if is_small else KINDS[self.kind]
+        rest = True if is_small else None, None
         sum_bins(histograms[0], self.sums[0])
-        own = solve_leaf(self.sums[0], *leaf[:2], self.value)
+        own = solve_leaf(self.sums[0], *leaf, self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, N_VALUES, dtype=np.int32),
             self.flags(is_general=is_general),
             *leaf,
+            *rest,
             float(min_count),
             n_candidates,
             np.uint64(seed),

@@ -35,6 +35,7 @@ class SplitRules(NamedTuple):
     is_categorical: BoolArray | None  # (n_features,)
     penalty: FloatArray  # (n_terms, n_terms)
     solver: int | None
+    has_few_terms: bool | None
     min_count: float
     n_candidates: int
     seed: np.uint64
@@ -74,6 +75,7 @@ def _add_node(
         rules.is_categorical,
         rules.penalty,
         rules.solver,
+        rules.has_few_terms,
         None,
         rules.min_count,
         rules.n_candidates,

@@ -150,22 +150,28 @@ def _find_threshold(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
+    has_few_terms: bool | None,
     groups: Groups | None,
     min_count: float,
     skips_empty: bool,
     own: FloatArray,
     best: float,
 ) -> tuple[float, int, bool]:
-    """Find the best threshold of one feature by the scan that is made for the problem."""
+    """Find the best threshold of one feature by the scan that is made for the problem.
+
+    The compiler leaves out all that is None.
+    """
     node = (histogram, order, is_candidate, totals, penalty)
     if groups is not None:
         ordered = Ordered(histogram, order, is_candidate, min_count, skips_empty)
         return scan_groups(ordered, Node(totals, penalty, groups, own), best)
     if solver is not None:
         return scan_any_terms(*node, solver, min_count, skips_empty)
-    if penalty.shape[0] == 1:
-        return scan_one_term(*node, min_count, skips_empty)
-    return scan_two_terms(*node, min_count, skips_empty)
+    if has_few_terms is not None:
+        if penalty.shape[0] == 1:
+            return scan_one_term(*node, min_count, skips_empty)
+        return scan_two_terms(*node, min_count, skips_empty)
+    return -1.0, -1, False
 
 
 @inner_kernel
@@ -175,6 +181,7 @@ def _split_categories(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
+    has_few_terms: bool | None,
     groups: Groups | None,
     own: FloatArray,
     min_count: float,
@@ -206,6 +213,7 @@ def _split_categories(
             totals,
             penalty,
             solver,
+            has_few_terms,
             groups,
             min_count,
             True,
@@ -228,6 +236,7 @@ def _split_numbers(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
+    has_few_terms: bool | None,
     groups: Groups | None,
     own: FloatArray,
     min_count: float,
@@ -250,6 +259,7 @@ def _split_numbers(
         totals,
         penalty,
         solver,
+        has_few_terms,
         groups,
         min_count,
         n_candidates == 0,
@@ -344,6 +354,7 @@ def find_best_split(
     is_categorical: BoolArray | None,
     penalty: FloatArray,
     solver: int | None,
+    has_few_terms: bool | None,
     groups: Groups | None,
     min_count: float,
     n_candidates: int,
@@ -370,6 +381,8 @@ def find_best_split(
         The penalty matrix of the leaf problem.
     solver : int or None
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
+    has_few_terms : bool or None
+        True where the solver is None for one or two terms, else None.
     groups : Groups or None
         Groups of terms and their prices, where the solver reads them.
     min_count : float
@@ -439,6 +452,7 @@ def find_best_split(
                 totals,
                 penalty,
                 solver,
+                has_few_terms,
                 groups,
                 value,
                 min_count,
@@ -455,6 +469,7 @@ def find_best_split(
                 totals,
                 penalty,
                 solver,
+                has_few_terms,
                 groups,
                 value,
                 min_count,

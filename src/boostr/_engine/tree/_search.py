@@ -31,8 +31,14 @@ class LeafProblem:
     @property
     def kernel_solver(self) -> int | None:
         """Solver as kernels know it: None for groups, and for the default's few terms."""
+        has_none = self.has_few_terms or self.groups is not None
+        return None if has_none else self.solver
+
+    @property
+    def has_few_terms(self) -> bool | None:
+        """Whether leaves have one or two terms that interact; kernels know None as no."""
         has_few = self.solver == FULL and len(self.penalty) <= 2
-        return None if has_few or self.groups is not None else self.solver
+        return True if has_few and self.groups is None else None
 
     def solve(self, sums: FloatArray, out: FloatArray) -> float:
         """Write the coefficients of a leaf; return how far they lower the objective."""
@@ -116,6 +122,7 @@ def _search(
         params.is_categorical,
         problem.penalty,
         problem.kernel_solver,
+        problem.has_few_terms,
         problem.groups,
         params.min_count,
         params.n_candidates,

@@ -95,6 +95,7 @@ def grow_whole_tree(
         search.is_categorical,
         problem.penalty,
         problem.kernel_solver,
+        problem.has_few_terms,
         search.min_count,
         search.n_candidates,
         np.uint64(seed),
