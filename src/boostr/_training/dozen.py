@@ -47,10 +47,7 @@ def draw_dozen(
 
 
 def _compile_plain(is_categorical: BoolArray) -> None:
-    """Compile statistics and trees, then what grows whole trees.
-
-    The engine does, since what is around it takes longer to import than to compile.
-    """
+    """Compile statistics and trees, then what grows whole trees."""
     _, events, _ = draw_dozen(has_sensors=False)
     basis = PowerBasis()
     stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
@@ -73,12 +70,13 @@ def _compile_bounds() -> None:
     look_ahead(feature, Node(np.zeros(3), np.ones((1, 1)), groups, one))
 
 
-def _fit_dozen(settings: Any) -> None:
-    """Fit a model with sensors."""
+def _fit_dozen(settings: bytes) -> None:
+    """Fit a model with sensors; what that needs takes longer to load than to compile."""
     _compile_bounds()
     fit = importlib.import_module("boostr._training.fit")
     run = importlib.import_module("boostr._training.run")
-    alone = replace(settings, n_estimators=1, n_jobs=1, verbose=0)
+    alone: Any = pickle.loads(settings)  # noqa: S301 - our own process
+    alone = replace(alone, n_estimators=1, n_jobs=1, verbose=0)
     fit.fit_model(alone, *draw_dozen(has_sensors=True), None, run.Hooks())
 
 

@@ -90,7 +90,8 @@ def _start(
 ) -> subprocess.Popen[bytes] | None:
     """Start the other process; without it, a first fit is only slower."""
     try:
-        message = pickle.dumps((settings if has_sensors else None, is_categorical))
+        # Settings on their own: what they need takes long to load.
+        own = pickle.dumps(settings) if has_sensors else None
     except Exception:  # an object of the user's that cannot be pickled
         return None
     try:
@@ -104,7 +105,7 @@ def _start(
         return None
     assert other.stdin is not None  # noqa: S101 - it is a pipe
     with suppress(OSError), other.stdin as pipe:  # it may have ended already
-        pipe.write(message)
+        pipe.write(pickle.dumps((own, is_categorical)))
     return other
 
 
