@@ -204,8 +204,8 @@ def test_the_loss_is_the_quadratic_of_the_members(rng):
 
 
 @pytest.mark.parametrize("n_terms", [1, 2, 3])
-@pytest.mark.parametrize("n_chunks", [1, 7])
-def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks):
+@pytest.mark.parametrize(("n_chunks", "n_parts"), [(1, 1), (7, 1), (7, 3)])
+def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_parts):
     nodes, _ = make_trees(rng, [5], n_terms)
     bins = make_bins(rng, 200)
     _, linear, quadratic, theta, rows = make_state(rng, 200, n_terms, is_diagonal=False)
@@ -220,7 +220,7 @@ def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks):
     data = (bins, MISSING, nodes, linear, quadratic)
     space = np.empty(200, dtype=np.int32), np.empty(n_chunks)
     known = (np.concatenate(parts), span, everybody[is_other], *space)
-    found = add_grown_tree(*data, *own, *known)
+    found = add_grown_tree(*data, *own, *known, n_parts)
     expected = add_tree_parallel(*data, *other, n_chunks)
     assert found == expected
     assert np.array_equal(np.hstack(own), np.hstack(other))

@@ -100,6 +100,7 @@ class LocalBoostingState:
         self.kept = np.zeros((len(held_out), stats.n_terms))  # of those held out
         self.held_out = held_out
         self.rows = stats.channels(solver)
+        self._n_threads = n_threads
         self._leaves = np.empty(len(stats.linear), dtype=np.int32)
         self._stats = stats
         self._features = features
@@ -157,7 +158,8 @@ class LocalBoostingState:
             order, span, rest = grown
             others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
             space = self._leaves, np.empty(n_chunks)
-            total = add_grown_tree(*arguments, order, span, others, *space)
+            n_parts = self._n_threads if n_chunks > 1 else 1
+            total = add_grown_tree(*arguments, order, span, others, *space, n_parts)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import Part, inner_kernel, kernel
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import (
     AnyArray,
@@ -181,6 +182,48 @@ def add_tree(
 
 
 @kernel
+def _add_part(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    linear: FloatArray,
+    quadratic: FloatArray,
+    theta: FloatArray,
+    rows: FloatArray,
+    members: IndexArray,
+    span: PositionArray,
+    others: IndexArray,
+    leaves: IndexArray,
+    losses: FloatArray,
+    marked: Part,
+    walked: Part,
+    added: Part,
+) -> float:
+    """Find the leaves of some members and others, then add those of some chunks."""
+    for node in range(nodes.feature.shape[0]):
+        if nodes.feature[node] < 0:
+            begin = span[node, 0] if span[node, 0] > marked[0] else marked[0]
+            end = span[node, 1] if span[node, 1] < marked[1] else marked[1]
+            for position in range(begin, end):
+                leaves[members[position]] = node
+    for position in range(walked[0], walked[1]):
+        row = int(others[position])
+        leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
+    n_chunks = losses.shape[0]
+    for chunk in range(added[0], added[1]):
+        begin = chunk * leaves.shape[0] // n_chunks
+        end = (chunk + 1) * leaves.shape[0] // n_chunks
+        losses[chunk] = _add_leaves(
+            leaves[begin:end],
+            nodes.value,
+            linear[begin:end],
+            quadratic[begin:end],
+            theta[begin:end],
+            rows[begin:end],
+        )
+    return _sum_in_order(losses)
+
+
 def add_grown_tree(
     x_binned: BinArray,
     missing_bin: int,
@@ -194,6 +237,7 @@ def add_grown_tree(
     others: IndexArray,
     leaves: IndexArray,
     losses: FloatArray,
+    n_parts: int = 1,
 ) -> float:
     """Do the same with a tree of which most individuals know their leaf already.
 
@@ -212,31 +256,30 @@ def add_grown_tree(
     losses : (n_chunks,) float64
         Overwritten with the losses of runs of individuals; with as many parts, their sum
         has the same bits as that of `add_tree_parallel`.
+    n_parts : int
+        Parts that threads share; results do not depend on it.
 
     Returns
     -------
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    for node in range(nodes.feature.shape[0]):
-        if nodes.feature[node] < 0:
-            for position in range(span[node, 0], span[node, 1]):
-                leaves[members[position]] = node
-    for position in range(others.shape[0]):
-        row = int(others[position])
-        leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
-    n_chunks = losses.shape[0]
-    for chunk in range(n_chunks):
-        begin = chunk * leaves.shape[0] // n_chunks
-        end = (chunk + 1) * leaves.shape[0] // n_chunks
-        losses[chunk] = _add_leaves(
-            leaves[begin:end],
-            nodes.value,
-            linear[begin:end],
-            quadratic[begin:end],
-            theta[begin:end],
-            rows[begin:end],
-        )
+    data = (x_binned, missing_bin, nodes, linear, quadratic, theta, rows)
+    add = partial(_add_part, *data, members, span, others, leaves, losses)
+    n_members, n_others, nothing = len(members), len(others), (0, 0)
+    if n_parts == 1:
+        return add((0, n_members), (0, n_others), (0, len(losses)))
+
+    def find(own: slice) -> None:
+        walked = own.start * n_others // n_members, own.stop * n_others // n_members
+        add((own.start, own.stop), walked, nothing)
+
+    run_in_parts(n_members, n_parts, find)
+    run_in_parts(
+        len(losses),
+        n_parts,
+        lambda own: add(nothing, nothing, (own.start, own.stop)),
+    )
     return _sum_in_order(losses)
 
 
