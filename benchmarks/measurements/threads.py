@@ -16,7 +16,7 @@ from benchmarks.measurements._workload import (
 )
 from boostr import BoostR
 
-_LIMIT = 1.6
+_LIMIT = 1.7
 _N_COMPARED = 20_000  # individuals whose predictions are compared
 
 

@@ -8,6 +8,7 @@ from tests import oracles
 from boostr._kernels.apply import (
     Nodes,
     add_grown_tree,
+    add_grown_tree_parallel,
     add_tree,
     add_tree_parallel,
     find_leaves,
@@ -220,7 +221,10 @@ def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_parts):
     data = (bins, MISSING, nodes, linear, quadratic)
     space = np.empty(200, dtype=np.int32), np.empty(n_chunks)
     known = (np.concatenate(parts), span, everybody[is_other], *space)
-    found = add_grown_tree(*data, *own, *known, n_parts)
+    add, last = add_grown_tree, None
+    if n_parts > 1:
+        add, last = add_grown_tree_parallel, n_parts
+    found = add(*data, *own, *known, last)
     expected = add_tree_parallel(*data, *other, n_chunks)
     assert found == expected
     assert np.array_equal(np.hstack(own), np.hstack(other))

@@ -23,6 +23,7 @@ from boostr._engine.tree import (
 )
 from boostr._kernels.apply import (
     add_grown_tree,
+    add_grown_tree_parallel,
     add_tree,
     add_tree_parallel,
     quadratic_loss,
@@ -101,7 +102,9 @@ class LocalBoostingState:
         self.held_out = held_out
         self.rows = stats.channels(solver)
         self._n_threads = n_threads
-        self._leaves = np.empty(len(stats.linear), dtype=np.int32)
+        n = len(stats.linear)
+        losses = np.empty(_N_CHUNKS if n >= _PARALLEL_FROM else 1)
+        self._space = np.empty(n, dtype=np.int32), losses
         self._stats = stats
         self._features = features
         self._first = first
@@ -153,13 +156,15 @@ class LocalBoostingState:
             self.rows,
         )
         grown = self._source.take_spans(tree)
-        n_chunks = _N_CHUNKS if len(self.theta) >= _PARALLEL_FROM else 1
+        n_chunks = len(self._space[1])
         if grown is not None and len(grown[0]) == len(self._members):
             order, span, rest = grown
             others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
-            space = self._leaves, np.empty(n_chunks)
-            n_parts = self._n_threads if n_chunks > 1 else 1
-            total = add_grown_tree(*arguments, order, span, others, *space, n_parts)
+            known = (order, span, others, *self._space)
+            if n_chunks > 1 and self._n_threads > 1:
+                total = add_grown_tree_parallel(*arguments, *known, self._n_threads)
+            else:
+                total = add_grown_tree(*arguments, *known, None)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:

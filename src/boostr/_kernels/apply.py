@@ -21,6 +21,7 @@ from boostr._typing import (
 __all__ = [
     "Nodes",
     "add_grown_tree",
+    "add_grown_tree_parallel",
     "add_tree",
     "add_tree_parallel",
     "find_leaves",
@@ -182,7 +183,7 @@ def add_tree(
 
 
 @kernel
-def _add_part(
+def add_grown_tree(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
@@ -195,11 +196,39 @@ def _add_part(
     others: IndexArray,
     leaves: IndexArray,
     losses: FloatArray,
-    marked: Part,
-    walked: Part,
-    added: Part,
+    parts: tuple[Part, Part, Part] | None,
 ) -> float:
-    """Find the leaves of some members and others, then add those of some chunks."""
+    """Do the same with a tree of which most individuals know their leaf already.
+
+    Parameters
+    ----------
+    x_binned, missing_bin, nodes, linear, quadratic, theta, rows
+        See `add_tree`.
+    members : (n_members,) int32
+        Individuals that the tree was grown on, those of a leaf side by side.
+    span : (n_nodes, 2) int64
+        The first member of every node, and the one after the last.
+    others : (n_others,) int32
+        All other individuals.
+    leaves : (n_individuals,) int32
+        Working space.
+    losses : (n_chunks,) float64
+        Overwritten with the losses of runs of individuals; with as many parts, their sum
+        has the same bits as that of `add_tree_parallel`.
+    parts : tuple of (int, int) or None
+        Members and others whose leaves are found, and chunks that are then added; all of
+        them if it is None.
+
+    Returns
+    -------
+    float
+        The loss of all individuals after the update, see `quadratic_loss`.
+    """
+    marked, walked, added = (
+        ((0, members.shape[0]), (0, others.shape[0]), (0, losses.shape[0]))
+        if parts is None
+        else parts
+    )
     for node in range(nodes.feature.shape[0]):
         if nodes.feature[node] < 0:
             begin = span[node, 0] if span[node, 0] > marked[0] else marked[0]
@@ -224,7 +253,7 @@ def _add_part(
     return _sum_in_order(losses)
 
 
-def add_grown_tree(
+def add_grown_tree_parallel(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
@@ -237,48 +266,20 @@ def add_grown_tree(
     others: IndexArray,
     leaves: IndexArray,
     losses: FloatArray,
-    n_parts: int = 1,
+    n_parts: int,
 ) -> float:
-    """Do the same with a tree of which most individuals know their leaf already.
-
-    Parameters
-    ----------
-    x_binned, missing_bin, nodes, linear, quadratic, theta, rows
-        See `add_tree`.
-    members : (n_members,) int32
-        Individuals that the tree was grown on, those of a leaf side by side.
-    span : (n_nodes, 2) int64
-        The first member of every node, and the one after the last.
-    others : (n_others,) int32
-        All other individuals.
-    leaves : (n_individuals,) int32
-        Working space.
-    losses : (n_chunks,) float64
-        Overwritten with the losses of runs of individuals; with as many parts, their sum
-        has the same bits as that of `add_tree_parallel`.
-    n_parts : int
-        Parts that threads share; results do not depend on it.
-
-    Returns
-    -------
-    float
-        The loss of all individuals after the update, see `quadratic_loss`.
-    """
+    """Do the same on all threads: first find all leaves, then add them."""
     data = (x_binned, missing_bin, nodes, linear, quadratic, theta, rows)
-    add = partial(_add_part, *data, members, span, others, leaves, losses)
+    add = partial(add_grown_tree, *data, members, span, others, leaves, losses)
     n_members, n_others, nothing = len(members), len(others), (0, 0)
-    if n_parts == 1:
-        return add((0, n_members), (0, n_others), (0, len(losses)))
 
     def find(own: slice) -> None:
         walked = own.start * n_others // n_members, own.stop * n_others // n_members
-        add((own.start, own.stop), walked, nothing)
+        add(((own.start, own.stop), walked, nothing))
 
     run_in_parts(n_members, n_parts, find)
     run_in_parts(
-        len(losses),
-        n_parts,
-        lambda own: add(nothing, nothing, (own.start, own.stop)),
+        len(losses), n_parts, lambda own: add((nothing, nothing, (own.start, own.stop)))
     )
     return _sum_in_order(losses)
 

@@ -31,14 +31,15 @@ class LeafProblem:
     @property
     def kernel_solver(self) -> int | None:
         """Solver as kernels know it: None for groups, and for the default's few terms."""
-        has_none = self.has_few_terms or self.groups is not None
-        return None if has_none else self.solver
+        is_special = self.has_few_terms is not None or self.groups is not None
+        return None if is_special else self.solver
 
     @property
     def has_few_terms(self) -> bool | None:
         """Whether leaves have one or two terms that interact; kernels know None as no."""
-        has_few = self.solver == FULL and len(self.penalty) <= 2
-        return True if has_few and self.groups is None else None
+        if self.groups is not None or self.solver != FULL:
+            return None
+        return True if len(self.penalty) <= 2 else None
 
     def solve(self, sums: FloatArray, out: FloatArray) -> float:
         """Write the coefficients of a leaf; return how far they lower the objective."""

@@ -43,7 +43,7 @@ def do_without_kernel(while_true: Callable[[], bool]) -> Iterator[None]:
 
 def has_kernel() -> bool:
     """Return whether no other process is about to leave the kernel on disk."""
-    return not any(is_busy() for is_busy in _busy)
+    return not (_busy and any(is_busy() for is_busy in _busy))
 
 
 class TreeSpace:
