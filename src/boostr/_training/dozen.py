@@ -6,7 +6,6 @@ but those that search for splits: trees of one leaf need no search.
 
 from __future__ import annotations
 
-import importlib
 import pickle
 import sys
 from dataclasses import replace
@@ -71,13 +70,14 @@ def _compile_bounds() -> None:
 
 
 def _fit_dozen(settings: bytes) -> None:
-    """Fit a model with sensors; what that needs takes longer to load than to compile."""
+    """Fit a model with sensors."""
     _compile_bounds()
-    fit = importlib.import_module("boostr._training.fit")
-    run = importlib.import_module("boostr._training.run")
+    from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
+    from boostr._training.run import Hooks  # noqa: PLC0415
+
     alone: Any = pickle.loads(settings)  # noqa: S301 - our own process
     alone = replace(alone, n_estimators=1, n_jobs=1, verbose=0)
-    fit.fit_model(alone, *draw_dozen(has_sensors=True), None, run.Hooks())
+    fit_model(alone, *draw_dozen(has_sensors=True), None, Hooks())
 
 
 def main() -> None:
