@@ -19,7 +19,7 @@ from benchmarks.measurements._workload import (
     draw_features,
 )
 
-_LIMIT = 2.0
+_LIMIT = 1.5
 _CHILD = "benchmarks.measurements.memory_child"
 
 
