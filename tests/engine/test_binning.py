@@ -114,6 +114,17 @@ def test_an_even_sample_stands_for_many_rows(rng, monkeypatch):
     )
 
 
+@given(n=st.integers(1, 2000))
+def test_rows_that_a_cluster_keeps_have_the_thresholds_of_all(n):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boostr._engine.binning.N_KEPT", 100)
+        patch.setattr("boostr._engine.binning._SAMPLE_SIZE", 30)
+        rows = np.arange(float(n))[:, None]
+        kept = rows[:: max(1, n // 100)]
+        found = [BinMapper.from_quantiles(part, 10).thresholds for part in (rows, kept)]
+    assert np.array_equal(*found)
+
+
 @pytest.mark.parametrize("n_categories", [1, 254])
 def test_codes_beyond_the_known_ones_are_missing(n_categories):
     features = np.array([[float(n_categories - 1)], [float(n_categories)]])

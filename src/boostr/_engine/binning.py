@@ -17,10 +17,10 @@ from boostr._typing import (
     PositionArray,
 )
 
-__all__ = ["BinMapper", "BinnedFeatures", "FeatureLayout", "separate"]
+__all__ = ["N_KEPT", "BinMapper", "BinnedFeatures", "FeatureLayout", "separate"]
 
-_SAMPLE_SIZE = 50_000  # rows that quantiles are read from: to half a bin or better
-_KEPT = 200_000  # rows that a cluster has at hand, of which these are a part
+N_KEPT = 200_000  # rows that a cluster brings together
+_SAMPLE_SIZE = 50_000  # of these, from which quantiles are read to half a bin or better
 _PARALLEL_FROM = 100_000  # rows from which threads pay
 
 
@@ -90,13 +90,13 @@ class BinMapper:
     ) -> BinMapper:
         """Choose thresholds: between all distinct values, or at quantiles of many.
 
-        Beyond 50,000 rows an evenly spaced sample of them stands for all.
+        From 100,000 rows on an evenly spaced sample of 50,000 or more stands for all.
         """
         n_rows, n_features = features.shape
         if is_categorical is None or n_categories is None:
             is_categorical = np.zeros(n_features, dtype=np.bool_)
             n_categories = np.zeros(n_features, dtype=np.int32)
-        step = max(1, n_rows // _KEPT)
+        step = max(1, n_rows // N_KEPT)
         step *= max(1, -(-n_rows // step) // _SAMPLE_SIZE)
         sample = features[::step]
         thresholds = [

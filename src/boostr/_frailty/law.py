@@ -286,7 +286,8 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
     if float(ahead.weights @ ahead.seen) < _LEAST_AHEAD:
         return plain
     best, most = plain, -np.inf
-    silent = FrailtyLaw(_AHEAD_VARIANCES[0], persistence=0.0)  # as all without persistence
+    # Without persistence variance and half-life do not matter: one law stands for all.
+    forgetful = FrailtyLaw(_AHEAD_VARIANCES[0], persistence=0.0)
     for share in _HALF_LIVES:
         half_life = share * span
         fading = FrailtyLaw(0.0, half_life).fading
@@ -301,7 +302,7 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
         for one in (*_AHEAD_VARIANCES, variance):
             for persistence in _PERSISTENCES:
                 law = FrailtyLaw(one, half_life, persistence)
-                if persistence == 0.0 and law != silent:
+                if persistence == 0.0 and law != forgetful:
                     continue
                 found = judge(law)
                 if found > most:

@@ -26,7 +26,7 @@ def bend_rate(rate: float, floor: float) -> float:
 
 
 def bend_rates(rates: FloatArray, floor: float) -> None:
-    """Bend all rates of an array, in place; NumPy has nothing to compile for that."""
+    """Bend all rates of an array in place; with NumPy, which needs no compiler."""
     if floor < 0.0:
         return
     is_low = rates < floor

@@ -64,8 +64,10 @@ def compile_side_by_side(
         yield
         return
     compile_search(is_categorical, has_groups=has_sensors)
-    if not has_sensors:
-        _compile_small()
+    if has_sensors:  # that kernel is not among those the other process compiles
+        yield
+        return
+    _compile_small()
     with do_without_kernel(lambda: other.poll() is None):
         yield
 

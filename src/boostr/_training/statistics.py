@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from boostr._engine.binning import N_KEPT
 from boostr._engine.penalty import Total, sensor_problem, time_problem
 from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import LeafProblem
@@ -150,7 +151,7 @@ def _regress(columns: FloatArray, counts: FloatArray, exposure: FloatArray) -> F
     return coefficients
 
 
-N_CLOCK_SAMPLE = 200_000  # individuals that the clock is read from
+N_CLOCK_SAMPLE = N_KEPT  # individuals that the clock is read from
 MOST_EVENTS = 20_000_000  # that they have, at most
 N_SAMPLE = 20_000  # individuals that all else is read from, if they have sensors
 MOST_VALUES = 15_000_000  # times and values of sensors that they have, at most
@@ -273,18 +274,7 @@ def plan_statistics(
         clock = calendar if settings.clock == "calendar" else pooled
         if isinstance(clock, OperationalClock):
             clock = leave_to_sensors(clock, clock_sample, sample)
-        basis: FittedBasis | FittedSensorBasis
-        family = resolve_basis(settings.leaf)
-        if sample.sensors is None and isinstance(family, PowerBasis):
-            basis = family.check(settings.loss)  # has nothing to place
-        else:
-            clocked = put_on_clock(sample.events, clock, sample.sensors, summary.stop)
-            late = bool(clock.read(np.array([summary.last_start]))[0] > 0.0)
-            clocked = replace(clocked, has_late_starts=late)
-            if sample.sensors is None:
-                basis = family.place(clocked, settings.loss)
-            else:
-                basis = _place_sensors(settings, clocked, sample, summary)
+        basis = _place_basis(settings, clock, sample, summary)
     return Plan(
         clock,
         pooled if has_events else CalendarClock(speed=0.0),
@@ -296,6 +286,21 @@ def plan_statistics(
         summary.fingerprint,
         _average_exposure(clock_sample),
     )
+
+
+def _place_basis(
+    settings: Settings, clock: Clock, sample: TrainingData, summary: DataSummary
+) -> FittedBasis | FittedSensorBasis:
+    """Return the leaf functions; knots are placed where individuals are observed."""
+    family = resolve_basis(settings.leaf)
+    if sample.sensors is None and isinstance(family, PowerBasis):
+        return family.check(settings.loss)  # no knots
+    clocked = put_on_clock(sample.events, clock, sample.sensors, summary.stop)
+    late = bool(clock.read(np.array([summary.last_start]))[0] > 0.0)
+    clocked = replace(clocked, has_late_starts=late)
+    if sample.sensors is None:
+        return family.place(clocked, settings.loss)
+    return _place_sensors(settings, clocked, sample, summary)
 
 
 def _place_sensors(
