@@ -1,6 +1,7 @@
 """Rules of the source that no linter knows."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,39 @@ def test_state_is_passed_by_name():
             if is_hidden:
                 found.append(f"{name}:{call.lineno} {ast.unparse(call)}")
     assert found == []
+
+
+KERNELS = {
+    node.name: node
+    for name, tree in TREES.items()
+    if name.startswith("_kernels/")
+    for node in tree.body
+    if isinstance(node, ast.FunctionDef) and node.decorator_list
+}
+
+
+def is_decorated(node, *names):
+    return any(isinstance(d, ast.Name) and d.id in names for d in node.decorator_list)
+
+
+def list_calls(node):
+    calls = [call.func for call in ast.walk(node) if isinstance(call, ast.Call)]
+    return {call.id for call in calls if isinstance(call, ast.Name)}
+
+
+def test_kernels_that_own_no_arrays_are_given_none():
+    # Numba would not free an array that a kernel without reference counts receives.
+    harmless = re.compile(r"None|int|float|bool|tuple\[.*\]")
+    owners = {
+        name
+        for name, node in KERNELS.items()
+        if is_decorated(node, "allocating_kernel")
+        and not harmless.fullmatch(ast.unparse(node.returns))
+    }
+    assert "shrink_categories" in owners
+    for name, node in KERNELS.items():  # what is inlined belongs to its caller
+        if is_decorated(node, "inlined_kernel") and list_calls(node) & owners:
+            owners.add(name)
+    for name, node in KERNELS.items():
+        if is_decorated(node, "kernel", "inner_kernel"):
+            assert not list_calls(node) & owners, name

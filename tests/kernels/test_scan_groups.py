@@ -7,23 +7,26 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
+from boostr._engine.tree._search import LeafProblem, SearchParams, find_split
 from boostr._kernels import scan_groups as kernels
-from boostr._kernels.group_lasso import Groups, solve_groups
+from boostr._kernels._jit import kernel
+from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
 from boostr._kernels.scan_groups import (
     Ordered,
+    Space,
     _bound_run,
-    _make_space,
-    look_ahead,
+    bound_features,
     scan_groups,
 )
-from boostr._kernels.solve import FULL, GROUPED, solve_leaf
-from boostr._kernels.split import (
-    _PSEUDO_COUNT,
-    _draw_candidates,
-    _mix,
-    find_best_split,
-    sum_bins,
-)
+from boostr._kernels.solve import FULL, GROUPED
+from boostr._kernels.split import _PSEUDO_COUNT, draw_candidates, mix_bits
+
+
+@kernel
+def bound_run(lefts, node, betas, space, out):
+    """Call what Python cannot."""
+    _bound_run(lefts, node, betas, space, out)
+
 
 MISSING = 63
 N_BINS = 64
@@ -78,34 +81,21 @@ class Node:
         return oracles.histograms(self.bins, self.rows(), *individuals, N_BINS)
 
     def find(self, min_count=1, n_candidates=0, seed=0, solver=GROUPED):
-        histograms = self.histograms()
         n_features = self.bins.shape[1]
-        self.goes_left = np.zeros(N_BINS, dtype=bool)
-        self.sums = np.full((2, histograms.shape[2]), np.nan)
-        self.value = np.full(len(self.penalty), np.nan)
-        is_grouped = solver == GROUPED
-        kinds = None if is_grouped else solver, None, self.groups if is_grouped else None
-        sum_bins(histograms[0], self.sums[0])
-        if is_grouped:
-            own = solve_groups(self.sums[0], self.penalty, self.groups, self.value)
-        else:
-            own = solve_leaf(self.sums[0], self.penalty, solver, self.value)
-        gain, self.slot, self.bin, self.missing_left = find_best_split(
-            histograms,
-            np.arange(n_features, dtype=np.int32),
+        params = SearchParams(
+            LeafProblem(solver, self.penalty, self.groups if solver == GROUPED else None),
             np.full(n_features, self.n_values, dtype=np.int32),
             np.full(n_features, True) if self.is_categorical else None,
-            self.penalty,
-            *kinds,
             float(min_count),
             n_candidates,
-            np.uint64(seed),
-            own,
-            self.value,
-            self.goes_left,
-            self.sums,
+            1,
         )
-        return gain
+        features = np.arange(n_features, dtype=np.int32)
+        found = find_split(self.histograms(), features, params, seed)
+        self.slot, self.bin = found.feature, found.bin_index
+        self.missing_left, self.goes_left = found.missing_left, found.goes_left
+        self.sums, self.value = found.sums, found.value
+        return found.gain
 
     def sides(self):
         return self.goes_left[self.bins[:, self.slot]]
@@ -145,7 +135,7 @@ class Node:
     def bounds(self, lefts, totals, betas):
         node = kernels.Node(totals, self.penalty, self.groups, betas[0])
         out = np.full((2, len(lefts)), np.nan)
-        _bound_run(lefts, node, betas, _make_space(node), out)
+        bound_run(lefts, node, betas, Space.for_node(node, N_BINS), out)
         return out
 
     def exact_drops(self, lefts, totals):
@@ -285,8 +275,8 @@ def drawn_sets(node, n_candidates, seed):
     for feature, column in enumerate(node.bins.T):
         counts = np.bincount(column, minlength=N_BINS)[: node.n_values].astype(float)
         drawn = np.zeros(node.n_values, dtype=bool)
-        own_seed = np.uint64(_mix(np.uint64(seed) + np.uint64(feature + 1)))
-        _draw_candidates(counts, n_candidates, own_seed, drawn)
+        own_seed = np.uint64(mix_bits(np.uint64(seed) + np.uint64(feature + 1)))
+        draw_candidates(counts, n_candidates, own_seed, drawn)
         sets.append([range(last + 1) for last in np.flatnonzero(drawn)])
     return sets
 
@@ -366,7 +356,9 @@ def test_where_nothing_is_missing_it_goes_with_the_larger_side(threshold, larger
 
 
 def scan(node, best):
-    return scan_groups(*order_first(node), best)
+    feature, known = order_first(node)
+    space = Space.for_node(known, N_BINS)
+    return scan_groups(feature, known, best, space, find_descend())
 
 
 def order_first(node, own=None):
@@ -477,9 +469,24 @@ def test_a_run_shares_the_smallest_matrix_of_either_side():
 @given(nodes)
 def test_a_feature_promises_no_less_than_its_thresholds_reach(node):
     lefts, totals = node.run()
-    promise = look_ahead(*order_first(node))
+    _, known = order_first(node)
+    promise = np.empty(1)
+    bound_features(
+        node.histograms()[:1],
+        np.zeros(1, dtype=np.int32),
+        np.full(1, node.n_values, dtype=np.int32),
+        None,
+        known,
+        1.0,
+        0,
+        np.uint64(0),
+        np.arange(N_BINS, dtype=np.int32),
+        np.ones(N_BINS, dtype=bool),
+        Space.for_node(known, N_BINS),
+        promise,
+    )
     possible = lefts[(lefts[:, -1] >= 1) & (lefts[:, -1] < totals[-1])]
     reached = (
         node.exact_drops(possible, totals)[1].sum(axis=0) if len(possible) else np.zeros(1)
     )
-    assert promise >= reached.max() * (1.0 - 1e-9)
+    assert promise[0] >= reached.max() * (1.0 - 1e-9)

@@ -65,7 +65,6 @@ class Node:
         self.value = np.full(len(self.penalty), np.nan)
         is_small = self.kind == "full" and len(self.penalty) <= 2 and not is_general
         leaf = self.penalty, None if is_small else KINDS[self.kind]
-        rest = True if is_small else None, None
         sum_bins(histograms[0], self.sums[0])
         own = solve_leaf(self.sums[0], *leaf, self.value)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
@@ -74,12 +73,12 @@ class Node:
             np.full(n_features, N_VALUES, dtype=np.int32),
             self.flags(is_general=is_general),
             *leaf,
-            *rest,
             float(min_count),
             n_candidates,
             np.uint64(seed),
             own,
-            self.value,
+            np.arange(N_BINS, dtype=np.int32),
+            np.ones(N_BINS, dtype=bool),
             self.goes_left,
             self.sums,
         )

@@ -1,7 +1,9 @@
 """The only callers of Numba's decorators, typed so that kernels keep their signatures.
 
 A kernel is compiled when it is first needed, while somebody waits. Some of what takes long
-has a plain substitute: operations between whole arrays, which bring a message about shapes
+has a plain substitute: arrays that are allocated in a kernel and not handed to it, for
+which Numba counts who holds any array at all (a quarter of everything), operations between
+whole arrays, which bring a message about shapes
 along (4 s), NumPy's stable sort (5 s), and, on the way of a first fit, ``min`` and ``max``
 (0.2 s for every combination of types). Numba takes a number in the code for a type of
 its own, and would compile ``f`` twice for ``f(0)`` and ``f(n)``; kernels do not.
@@ -10,40 +12,54 @@ its own, and would compile ``f`` twice for ``f(0)`` and ``f(n)``; kernels do not
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
+from llvmlite.ir import FunctionType
+from numba.extending import intrinsic
 
 from boostr._kernels.threads import run_in_parts
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
+R = TypeVar("R")
+types: Any = numba.types  # of arguments
+Address = Any  # of a kernel: a number, or the function itself where Numba is switched off
 Part = tuple[int, int]  # the first individual, and the one after the last
 
 _SHARED_FROM = 2_000  # individuals from which waking up threads pays
 _PARTS = 4  # of the individuals for each thread: some parts take longer than others
 
 __all__ = [
+    "Address",
     "Part",
+    "allocating_kernel",
+    "call_by_address",
     "inlined_kernel",
     "inner_kernel",
     "kernel",
     "shared_kernel",
+    "types",
 ]
 
 
 def kernel(function: F) -> F:
-    """Compile one serial kernel; the machine code is cached on disk."""
-    jit = numba.njit(cache=True, nogil=True, error_model="numpy")
-    return cast("F", _without_literals(jit(function)))
+    """Compile one serial kernel; the machine code is cached on disk.
+
+    It allocates no arrays, so that Numba need not count who holds them.
+    """
+    return _compile(function, _nrt=False)
+
+
+def allocating_kernel(function: F) -> F:
+    """Compile one kernel that may allocate arrays, which takes longer."""
+    return _compile(function, _nrt=True)
 
 
 def inner_kernel(function: F) -> F:
     """Compile one kernel that others call, but not Python: without a wrapper for that."""
-    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    jit = numba.njit(cache=True, nogil=True, error_model="numpy", **wrappers)
-    return cast("F", _without_literals(jit(function)))
+    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def inlined_kernel(function: F) -> F:
@@ -59,7 +75,7 @@ def shared_kernel(
 
     The kernel is called with the number of individuals in the place of the part.
     """
-    serial = kernel(function)
+    serial = allocating_kernel(function)
 
     def run(n: int, *args: P.args, **kwargs: P.kwargs) -> None:
         n_parts = _PARTS * numba.get_num_threads() if n >= _SHARED_FROM else 1
@@ -68,10 +84,78 @@ def shared_kernel(
     return cast("Callable[Concatenate[int, P], None]", wraps(function)(run))
 
 
+def call_by_address(
+    kernel: Callable[P, R], *signatures: Any
+) -> tuple[Callable[Concatenate[Address, P], R], Callable[..., Address]]:
+    """Return how other kernels call a kernel without containing it, and its address.
+
+    The compiler takes all that a kernel calls in once more, and cannot begin before that is
+    compiled. A kernel that is called by its address is compiled once, and may be so by
+    another process at the same time as its caller.
+
+    Parameters
+    ----------
+    kernel : callable
+        The kernel that is called.
+    *signatures : numba.core.typing.Signature
+        Types of its arguments and of its result, one or several.
+
+    Returns
+    -------
+    tuple of (callable, callable)
+        The call, for kernels alone, whose first argument is an address; and a function
+        that returns the address for one of the signatures, given its number. It compiles
+        the kernel if need be.
+    """
+    if not hasattr(kernel, "compile"):  # Numba is switched off
+        return cast("Any", _call), lambda number=0: kernel
+    dispatcher: Any = kernel
+    known = {signature.args: signature for signature in signatures}
+
+    @intrinsic
+    def call(context: Any, address: Any, *args: Any) -> Any:
+        del context
+        signature = known[tuple(map(_simplify, args))]
+
+        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
+            kinds = [context.get_value_type(kind) for kind in signature.args]
+            result = context.get_value_type(signature.return_type)
+            pointer = FunctionType(result, kinds).as_pointer()
+            given = [builder.extract_value(values[1], place) for place in range(len(kinds))]
+            return builder.call(builder.inttoptr(values[0], pointer), given)
+
+        return signature.return_type(address, types.Tuple(signature.args)), generate
+
+    @cache
+    def find(number: int = 0) -> int:
+        dispatcher.compile(signatures[number])
+        found = dispatcher.overloads[signatures[number].args]
+        name = found.fndesc.llvm_cfunc_wrapper_name
+        return int(found.library.get_pointer_to_function(name))
+
+    return cast("Any", call), find
+
+
+def _call(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
+def _simplify(kind: Any) -> Any:
+    """Return the type of an argument, whatever its value, and whether it may be changed."""
+    kind = types.unliteral(kind)
+    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
+
+
+def _compile(function: F, **options: bool) -> F:
+    make: Any = numba.njit
+    jit = make(cache=True, nogil=True, error_model="numpy", **options)
+    return cast("F", _without_literals(jit(function)))
+
+
 def _without_literals(dispatcher: Any) -> Any:
     """Return the kernel, which other kernels call by types alone, not by values."""
     resolve = getattr(dispatcher, "get_call_template", None)
-    unliteral: Any = numba.types.unliteral
+    unliteral = types.unliteral
     if resolve is not None:  # there is none where Numba is switched off
 
         def get_call_template(args: Any, kws: Any) -> Any:

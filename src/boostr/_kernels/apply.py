@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import Part, inner_kernel, kernel
+from boostr._kernels._jit import Part, allocating_kernel, inner_kernel, kernel
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import (
     AnyArray,
@@ -143,7 +143,7 @@ def _sum_in_order(losses: FloatArray) -> float:
     return total
 
 
-@kernel
+@allocating_kernel
 def add_tree(
     x_binned: BinArray,
     missing_bin: int,

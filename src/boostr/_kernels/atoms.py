@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import Part, inner_kernel, kernel, shared_kernel
+from boostr._kernels._jit import (
+    Part,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+    shared_kernel,
+)
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
 __all__ = ["SensorAtoms", "accumulate_atoms", "evaluate_atoms", "find_atoms"]
@@ -84,7 +90,7 @@ def find_atoms(
     return begin + span - order + 1, order
 
 
-@kernel
+@allocating_kernel
 def evaluate_atoms(
     values: FloatArray, sensor: int, atoms: SensorAtoms, out: FloatArray
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["compare_pairs", "sweep_levels", "sweep_risk_sets", "sweep_totals"]
@@ -44,7 +44,7 @@ def _clear(tree: FloatArray, rank: int) -> None:
         place += place & -place
 
 
-@kernel
+@allocating_kernel
 def sweep_totals(
     total: FloatArray, rank: OffsetArray, weight: FloatArray, out: FloatArray
 ) -> None:
@@ -76,7 +76,7 @@ def sweep_totals(
         out[COMPARABLE] += weight[i] * lower
 
 
-@kernel
+@allocating_kernel
 def sweep_levels(
     insert_offsets: OffsetArray,
     insert_turn: OffsetArray,
@@ -239,7 +239,7 @@ def compare_pairs(
                 out[CONCORDANT] += both
 
 
-@kernel
+@allocating_kernel
 def sweep_risk_sets(
     event_index: OffsetArray,
     event_owner: OffsetArray,

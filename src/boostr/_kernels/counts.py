@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
 __all__ = ["follow_frailties"]
@@ -207,7 +207,7 @@ def _step_down(at: float, count: float, mean: float, dispersion: float) -> float
     return at / ratio if ratio > 0.0 else 0.0
 
 
-@kernel
+@allocating_kernel
 def mix_counts(
     mean: FloatArray,
     dispersion: FloatArray,

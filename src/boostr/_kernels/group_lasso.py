@@ -14,13 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import (
+    call_by_address,
+    inlined_kernel,
+    inner_kernel,
+    kernel,
+    types,
+)
 from boostr._kernels.group_newton import add_row, copy, descend_together, measure
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
     "Groups",
+    "call_descend",
     "descend_blocks",
+    "find_descend",
     "observe",
     "price_factor",
     "set_prices",
@@ -50,7 +58,7 @@ class Groups(NamedTuple):
     grows: bool
 
 
-@kernel
+@inner_kernel
 def _factor_block(
     matrix: FloatArray, begin: int, size: int, scale: float, shift: float, out: FloatArray
 ) -> None:
@@ -73,7 +81,7 @@ def _factor_block(
                 out[row, column] = value * out[column, column]
 
 
-@kernel
+@inner_kernel
 def _solve_block(factor: FloatArray, size: int, right: FloatArray, out: FloatArray) -> None:
     """Solve L L' out = right."""
     for row in range(size):
@@ -88,7 +96,7 @@ def _solve_block(factor: FloatArray, size: int, right: FloatArray, out: FloatArr
         out[row] = value * factor[row, row]
 
 
-@kernel
+@inner_kernel
 def _bracket_length(
     matrix: FloatArray,
     begin: int,
@@ -131,7 +139,7 @@ def _bracket_length(
     return 0.5 * (low + high)
 
 
-@kernel
+@inlined_kernel
 def _find_length(
     matrix: FloatArray,
     begin: int,
@@ -172,7 +180,7 @@ def _find_length(
     return _bracket_length(matrix, begin, size, price, residual, work)
 
 
-@kernel
+@inlined_kernel
 def _minimise_block(
     matrix: FloatArray,
     begin: int,
@@ -276,6 +284,15 @@ def descend_blocks(
     return total
 
 
+_vector, _table = types.float64[::1], types.float64[:, ::1]
+call_descend, find_descend = call_by_address(
+    descend_blocks,
+    types.float64(
+        _vector, _table, types.int32[::1], _vector, types.float64, _table, _vector
+    ),
+)
+
+
 @kernel
 def _write_pull(
     gradient: FloatArray, matrix: FloatArray, beta: FloatArray, pull: FloatArray
@@ -286,7 +303,7 @@ def _write_pull(
         add_row(matrix[term], beta[term], pull)
 
 
-@kernel
+@inlined_kernel
 def _sweep(
     matrix: FloatArray,
     starts: IndexArray,
@@ -313,7 +330,7 @@ def _sweep(
     return moved
 
 
-@kernel
+@inner_kernel
 def _leave_out(
     matrix: FloatArray,
     begin: int,

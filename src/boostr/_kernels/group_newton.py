@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = ["add_row", "copy", "descend_together", "measure"]
@@ -47,7 +47,7 @@ def measure(values: FloatArray, size: int) -> float:
     return math.sqrt(total)
 
 
-@kernel
+@inner_kernel
 def _add_group(
     matrix: FloatArray,
     begin: int,
@@ -149,7 +149,7 @@ def _solve(factor: FloatArray, size: int, out: FloatArray) -> None:
         out[row] = value / pivot if pivot > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _write_slopes(
     starts: IndexArray,
     prices: FloatArray,
@@ -166,7 +166,7 @@ def _write_slopes(
             add_row(beta[begin:end], prices[group] / length, out[begin:end])
 
 
-@kernel
+@inner_kernel
 def _find_step(
     matrix: FloatArray,
     starts: IndexArray,
@@ -215,7 +215,7 @@ def _find_crossing(
     return nearest
 
 
-@kernel
+@inner_kernel
 def _bend(before: FloatArray, share: float, step: FloatArray, change: FloatArray) -> float:
     """Write the change of a group with a price; return how far its length bends from it.
 
@@ -242,7 +242,7 @@ def _bend(before: FloatArray, share: float, step: FloatArray, change: FloatArray
     return aside / (math.sqrt(after) + length + along)
 
 
-@kernel
+@inlined_kernel
 def _try_step(
     matrix: FloatArray,
     starts: IndexArray,
@@ -275,7 +275,7 @@ def _try_step(
     return total
 
 
-@kernel
+@inlined_kernel
 def _step_together(
     matrix: FloatArray,
     starts: IndexArray,
@@ -314,7 +314,7 @@ def _step_together(
     return steepest, 0.0
 
 
-@kernel
+@inlined_kernel
 def descend_together(
     matrix: FloatArray,
     starts: IndexArray,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import Address, inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
-from boostr._kernels.histogram import accumulate_histograms
+from boostr._kernels.histogram import call_accumulate
 from boostr._kernels.solve import solve_leaf
-from boostr._kernels.split import find_best_split, sum_bins
+from boostr._kernels.split import call_search, sum_bins
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, PositionArray
 
 __all__ = ["GrowingNodes", "Individuals", "SplitRules", "grow_best_first"]
@@ -35,11 +35,14 @@ class SplitRules(NamedTuple):
     is_categorical: BoolArray | None  # (n_features,)
     penalty: FloatArray  # (n_terms, n_terms)
     solver: int | None
-    has_few_terms: bool | None
     min_count: float
     n_candidates: int
     seed: np.uint64
+    rising: IndexArray  # (n_bins,)
+    is_candidate: BoolArray  # (n_bins,)
     price: float  # of a leaf
+    search: Address  # of `find_best_split`
+    accumulate: Address  # of `accumulate_histograms`
 
 
 class GrowingNodes(NamedTuple):
@@ -68,20 +71,20 @@ def _add_node(
     sums, value = nodes.sums[node], nodes.value[node]
     sum_bins(histograms[0], sums[0])
     own = solve_leaf(sums[0], rules.penalty, rules.solver, value)
-    gain, slot, bin_index, missing_left = find_best_split(
+    gain, slot, bin_index, missing_left = call_search(
+        rules.search,
         histograms,
         rules.features,
         rules.n_values,
         rules.is_categorical,
         rules.penalty,
         rules.solver,
-        rules.has_few_terms,
-        None,
         rules.min_count,
         rules.n_candidates,
         rules.seed + np.uint64(node) * np.uint64(_NODE_STEP),
         own,
-        value,
+        rules.rising,
+        rules.is_candidate,
         nodes.goes_left[node],
         sums,
     )
@@ -161,7 +164,7 @@ def _sum_children(
     left: int,
     free: int,
     individuals: Individuals,
-    features: IndexArray,
+    rules: SplitRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
@@ -172,7 +175,7 @@ def _sum_children(
     larger = 2 * left + 1 - smaller
     nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
     own = members[nodes.span[smaller, 0] : nodes.span[smaller, 1]]
-    accumulate_histograms(x_binned, rows, own, features, histograms[free])
+    call_accumulate(rules.accumulate, x_binned, rows, own, rules.features, histograms[free])
     flat, taken = histograms[nodes.slot[larger]].reshape(-1), histograms[free].reshape(-1)
     for place in range(flat.shape[0]):
         flat[place] -= taken[place]
@@ -228,8 +231,8 @@ def grow_best_first(
         if n_leaves == max_leaves:
             _add_last_leaves(node, n_nodes, rules, nodes)
         else:
-            free, used = n_leaves - 1, rules.features
-            _sum_children(node, n_nodes, free, individuals, used, histograms, nodes)
+            free = n_leaves - 1
+            _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
                 _add_node(child, histograms[nodes.slot[child]], rules, nodes)
         n_nodes += 2

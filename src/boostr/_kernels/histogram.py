@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, kernel
+from boostr._kernels._jit import call_by_address, inlined_kernel, kernel, types
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [
     "accumulate_histograms",
     "accumulate_histograms_parallel",
+    "call_accumulate",
+    "find_accumulate",
 ]
 
 _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
@@ -190,6 +192,18 @@ def accumulate_histograms(
                 _accumulate_six(x_binned, rows, block, used, part)
             else:
                 _accumulate_any(x_binned, rows, block, used, part)
+
+
+call_accumulate, find_accumulate = call_by_address(
+    accumulate_histograms,
+    types.void(
+        types.uint8[:, ::1],
+        types.float64[:, ::1],
+        types.int32[::1],
+        types.int32[::1],
+        types.float64[:, :, ::1],
+    ),
+)
 
 
 def accumulate_histograms_parallel(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._kernels.apply import Nodes
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -39,7 +39,7 @@ def _left_share(nodes: Nodes, counts: FloatArray, root: int, node: int) -> float
     return counts[left] / both if both > 0.0 else 0.5
 
 
-@kernel
+@allocating_kernel
 def average_leaves(
     nodes: Nodes, counts: FloatArray, roots: IndexArray, out: FloatArray
 ) -> None:
@@ -76,7 +76,7 @@ def end_of_tree(roots: IndexArray, tree: int, n_nodes: int) -> int:
     return roots[tree + 1] if tree + 1 < roots.shape[0] else n_nodes
 
 
-@kernel
+@allocating_kernel
 def longest_path(nodes: Nodes, roots: IndexArray) -> int:
     """Return the largest number of splits on a path from a root to a leaf."""
     depth = np.zeros(nodes.feature.shape[0], np.int64)
@@ -92,7 +92,7 @@ def longest_path(nodes: Nodes, roots: IndexArray) -> int:
     return longest
 
 
-@kernel
+@allocating_kernel
 def trace_paths(nodes: Nodes, counts: FloatArray, root: int, end: int) -> LeafPaths:
     """List the steps and entries of all paths of the tree from ``root`` to ``end``."""
     parent = np.full(end - root, -1, np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 
 __all__ = ["integrate_squared_gaps", "sweep_terminal_residuals"]
@@ -100,7 +100,7 @@ def sweep_squared_residuals(
         out[j] = max(frozen + sum_wrr, 0.0)
 
 
-@kernel
+@allocating_kernel
 def sweep_terminal_residuals(
     time_index: OffsetArray,
     kind: AnyArray,

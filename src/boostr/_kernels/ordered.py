@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.solve import FULL, solve_leaf
 from boostr._kernels.split import (
-    _draw_candidates,
-    _mark_left,
-    _middle_of_gap,
-    _mix,
+    ROUNDING,
     _next_diagonal,
-    _order_categories,
-    _shrink_categories,
     _sum_left,
+    draw_candidates,
+    mark_left,
+    middle_of_gap,
+    mix_bits,
+    order_categories,
+    shrink_categories,
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = ["find_ordered_split", "solve_bounded", "solve_children"]
 
-_ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _MOST_SWEEPS = 50  # over the terms of a leaf at its bounds
 _CLOSE = 1e-9  # steps below this share of a coefficient end the sweeps
 
@@ -213,7 +213,7 @@ def _solve_sides(
     return drop - second * (right[0] + 0.5 * h_right * second)
 
 
-@inner_kernel
+@allocating_kernel
 def _scan_ordered(
     histogram: FloatArray,
     order: IndexArray,
@@ -279,7 +279,7 @@ def _scan_free(
     return scan_any_terms(*node, solver, min_count, skips_empty)
 
 
-@inner_kernel
+@allocating_kernel
 def _solve_at(
     histogram: FloatArray,
     order: IndexArray,
@@ -341,7 +341,7 @@ def _find_best_of_order(
         low,
         high,
     )
-    if reduction >= free - _ROUNDING * abs(free):
+    if reduction >= free - ROUNDING * abs(free):
         return reduction, position, missing_left
     return _scan_ordered(*node, sign, low, high)
 
@@ -369,21 +369,21 @@ def _find_best_of_feature(
     """
     n_channels, n_terms = totals.shape[0], penalty.shape[0]
     if is_categorical:
-        histogram = _shrink_categories(histogram, n_used, n_terms)
+        histogram = shrink_categories(histogram, n_used, n_terms)
     counts = histogram[:n_used, n_channels - 1]
     is_candidate = np.ones(n_used, np.bool_)
     order = np.arange(n_used).astype(np.int32)
     if n_candidates > 0 and n_used > 0 and not is_categorical:
-        _draw_candidates(counts, n_candidates, seed, is_candidate)
+        draw_candidates(counts, n_candidates, seed, is_candidate)
     skips_empty = n_candidates == 0 or is_categorical
     best_bin, best_missing_left = 0, False
     curvature_at = n_terms
     for term in range(n_terms if is_categorical else 1):
         if is_categorical:
-            order = _order_categories(histogram, n_used, term, curvature_at)
+            order = order_categories(histogram, n_used, term, curvature_at)
             if n_candidates > 0 and order.shape[0] > 0:
                 occupied = np.ones(order.shape[0])
-                _draw_candidates(occupied, n_candidates, seed, is_candidate)
+                draw_candidates(occupied, n_candidates, seed, is_candidate)
             curvature_at = _next_diagonal(curvature_at, term, n_terms, n_channels)
         reduction, position, missing_left = _find_best_of_order(
             histogram,
@@ -402,14 +402,14 @@ def _find_best_of_feature(
         if reduction > best:
             best = reduction
             if skips_empty and not is_categorical:
-                position = _middle_of_gap(counts, position)
+                position = middle_of_gap(counts, position)
             best_bin = order[position]
             best_missing_left = missing_left
-            _mark_left(order, position, missing_left, missing_left, goes_left)
+            mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 
-@kernel
+@allocating_kernel
 def find_ordered_split(
     histograms: FloatArray,
     features: IndexArray,
@@ -448,7 +448,7 @@ n_candidates, seed, goes_left, sums
     """
     n_channels = histograms.shape[2]
     totals = sums[0]
-    least = own + _ROUNDING * abs(own)
+    least = own + ROUNDING * abs(own)
     best, best_slot, best_bin, best_missing_left = least, -1, 0, False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
@@ -464,7 +464,7 @@ n_candidates, seed, goes_left, sums
             solver,
             min_count,
             n_candidates,
-            _mix(seed + np.uint64(feature + 1)),
+            mix_bits(seed + np.uint64(feature + 1)),
             low,
             high,
             best,

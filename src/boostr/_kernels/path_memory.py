@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._kernels.segments import Runs
 from boostr._typing import FloatArray
 
@@ -28,7 +28,7 @@ def _add_area(
     return area + row[piece] * length, known + length
 
 
-@kernel
+@allocating_kernel
 def running_mean(
     pieces: Runs, row: FloatArray, window: float, grid: Runs, out: FloatArray
 ) -> None:
@@ -125,7 +125,7 @@ def fading_sum(
             out[point] = total
 
 
-@kernel
+@allocating_kernel
 def running_max(
     pieces: Runs, row: FloatArray, window: float, grid: Runs, out: FloatArray
 ) -> None:

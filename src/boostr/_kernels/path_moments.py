@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import Part, inner_kernel, shared_kernel
+from boostr._kernels._jit import Part, allocating_kernel, inner_kernel, shared_kernel
 from boostr._kernels.atoms import SensorAtoms, find_atoms
 from boostr._typing import FloatArray, IndexArray, OffsetArray
 
@@ -189,7 +189,7 @@ def path_intensity_moments(
                 b[n_baseline + index[place]] += histories.costs[event] * found[place]
 
 
-@inner_kernel
+@allocating_kernel
 def _end_segment(
     paths: Paths,
     histories: Histories,
@@ -272,7 +272,8 @@ def _add_segment(
             quadratic[position + n_baseline + column] += (
                 level[column] * flat + rate[column] * steep
             )
-    level += rate * length
+    for row in range(level.shape[0]):
+        level[row] += rate[row] * length
 
 
 class _Work(NamedTuple):
@@ -287,7 +288,7 @@ class _Work(NamedTuple):
     areas: FloatArray  # (2, n_baseline) its integrals in between
 
 
-@inner_kernel
+@allocating_kernel
 def _make_room(n_atoms: int, n_baseline: int) -> _Work:
     """Return room for one individual."""
     return _Work(
@@ -310,7 +311,7 @@ def _spread_atoms(values: FloatArray, piece: int, atoms: SensorAtoms, work: _Wor
         work.rate[work.which[place]] = work.found[place]
 
 
-@inner_kernel
+@allocating_kernel
 def _add_window(
     paths: Paths,
     atoms: SensorAtoms,

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._kernels.segments import Runs
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 
@@ -77,7 +77,7 @@ def fill_ties(samples: Runs, values: FloatArray) -> None:
                     row[sample] = row[sample - 1]
 
 
-@kernel
+@allocating_kernel
 def add_expiries(samples: Runs, values: FloatArray, max_gap: float, out: Runs) -> int:
     """Write the samples' times and those at which a value has been held for too long.
 

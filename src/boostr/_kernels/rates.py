@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import allocating_kernel, kernel
 from boostr._typing import FloatArray
 
 __all__ = ["bend_rate", "bend_rates", "project_monotone"]
@@ -33,7 +33,7 @@ def bend_rates(rates: FloatArray, floor: float) -> None:
     rates[is_low] = floor / (2.0 - rates[is_low] / floor) if floor > 0.0 else 0.0
 
 
-@kernel
+@allocating_kernel
 def project_monotone(curves: FloatArray, weights: FloatArray) -> None:
     """Replace every row by the nearest non-negative, non-decreasing one.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._kernels.solve import TINY, leaf_reduction
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -19,7 +19,7 @@ __all__ = ["scan_any_terms", "scan_one_term", "scan_two_terms"]
 _UNSAFE = 1e-6  # determinants below this share of the diagonal's product lose digits
 
 
-@kernel
+@allocating_kernel
 def scan_any_terms(
     histogram: FloatArray,
     order: IndexArray,

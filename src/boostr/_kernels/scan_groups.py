@@ -16,23 +16,24 @@ use; then, in runs that are still promising, those of the most promising thresho
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import Address, inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import (
     Groups,
-    descend_blocks,
+    call_descend,
     observe,
     price_factor,
     set_prices,
     unpack_matrix,
 )
 from boostr._kernels.group_newton import add_row, copy
+from boostr._kernels.split import draw_candidates, mix_bits
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["Node", "Ordered", "look_ahead", "scan_groups"]
+__all__ = ["Node", "Ordered", "Space", "bound_features", "scan_groups"]
 
 _RUN = 4  # thresholds that share a matrix, and whose bounds are computed side by side
 # Of the group lasso, as a share of the largest gradient. The drop of the objective is
@@ -74,7 +75,35 @@ class Space(NamedTuple):
     prices: FloatArray  # (n_groups,)
     right: FloatArray  # (n_channels,) sums of the right side
     betas: FloatArray  # (2, n_terms) coefficients of both sides
+    near: FloatArray  # (2, n_terms) those of another run
     beta: FloatArray  # (n_terms,)
+    left: FloatArray  # (n_channels,)
+    lefts: FloatArray  # (n_bins, n_channels) left sums of all thresholds
+    positions: IndexArray  # (n_bins,) where these are in the order
+    bounds: FloatArray  # (2, n_bins) of both sides
+    highest: FloatArray  # (n_bins,) of runs
+
+    @classmethod
+    def for_node(cls, node: Node, n_bins: int) -> Self:
+        """Return working space for a node and features of so many bins."""
+        n_terms, n_channels = len(node.own), len(node.totals)
+        return cls(
+            matrix=np.empty((n_terms, n_terms)),
+            factor=np.empty((n_terms, n_terms)),
+            vectors=np.empty((4, max(n_terms, _RUN))),
+            rest=np.empty((n_terms, _RUN)),
+            work=np.empty((n_terms + 6, n_terms)),
+            prices=np.empty(len(node.groups.prices)),
+            right=np.empty(n_channels),
+            betas=np.empty((2, n_terms)),
+            near=np.empty((2, n_terms)),
+            beta=np.empty(n_terms),
+            left=np.empty(n_channels),
+            lefts=np.empty((n_bins, n_channels)),
+            positions=np.empty(n_bins, dtype=np.int32),
+            bounds=np.empty((2, n_bins)),
+            highest=np.empty(n_bins),
+        )
 
 
 @inner_kernel
@@ -153,14 +182,13 @@ def _bound_side(
 
 
 @inner_kernel
-def _look_right(totals: FloatArray, left: FloatArray, space: Space) -> FloatArray:
-    """Return the sums of the right side."""
+def _look_right(totals: FloatArray, left: FloatArray, right: FloatArray) -> None:
+    """Write the sums of the right side."""
     for channel in range(totals.shape[0]):
-        space.right[channel] = totals[channel] - left[channel]
-    return space.right
+        right[channel] = totals[channel] - left[channel]
 
 
-@kernel
+@inner_kernel
 def _bound_run(
     lefts: FloatArray, node: Node, betas: FloatArray, space: Space, out: FloatArray
 ) -> None:
@@ -184,7 +212,8 @@ def _bound_run(
         # The smallest matrix of the run: its first on the left, its last on the right.
         smallest = lefts[0]
         if side == 1:
-            smallest = _look_right(totals, lefts[n_run - 1], space)
+            _look_right(totals, lefts[n_run - 1], space.right)
+            smallest = space.right
         unpack_matrix(smallest, node.penalty, matrix)
         for row in range(n_terms):
             curved[row] = 0.0
@@ -205,31 +234,25 @@ def _bound_run(
             out[side, place] = bounds[place]
 
 
-@kernel
-def _make_space(node: Node) -> Space:
-    """Return working space for a node."""
-    n_terms = node.own.shape[0]
-    return Space(
-        np.empty((n_terms, n_terms)),
-        np.empty((n_terms, n_terms)),
-        np.empty((4, max(n_terms, _RUN))),
-        np.empty((n_terms, _RUN)),
-        np.empty((n_terms + 6, n_terms)),
-        np.empty(node.groups.prices.shape[0]),
-        np.empty(node.totals.shape[0]),
-        np.empty((2, n_terms)),
-        np.empty(n_terms),
-    )
-
-
 @inner_kernel
 def _solve_side(
-    sums: FloatArray, node: Node, tolerance: float, space: Space, beta: FloatArray
+    left: FloatArray,
+    side: int,
+    node: Node,
+    tolerance: float,
+    space: Space,
+    descend: Address,
+    beta: FloatArray,
 ) -> float:
     """Solve one side from where ``beta`` stands."""
+    sums = left
+    if side == 1:
+        _look_right(node.totals, left, space.right)
+        sums = space.right
     unpack_matrix(sums, node.penalty, space.matrix)
     set_prices(sums, node.groups, space.prices)
-    return descend_blocks(
+    return call_descend(
+        descend,
         sums[: beta.shape[0]],
         space.matrix,
         node.groups.starts,
@@ -255,30 +278,29 @@ def _find_highest(bounds: FloatArray) -> tuple[int, float]:
 def _search_run(
     lefts: FloatArray,
     node: Node,
-    near: FloatArray,
     space: Space,
+    descend: Address,
     bounds: FloatArray,
     best: float,
 ) -> tuple[float, int]:
     """Solve the thresholds of a run that may be better than ``best``; return the best.
 
-    ``near`` are the coefficients of both sides in the last run that was searched, which may
-    be enough to rule out this one; overwritten with those of this run.
+    The coefficients of both sides in the last run that was searched may be enough to rule
+    out this one. They are overwritten with those of this run.
 
     The one with the highest bound comes first; its coefficients make the bounds of the
     others tighter, and are where their solution begins, so that it does not depend on which
     of them are solved. The right side is solved only where the left leaves it a chance.
     """
-    totals, betas, beta = node.totals, space.betas, space.beta
+    betas, near, beta = space.betas, space.near, space.beta
     first, _ = _find_highest(bounds)
     best_place = -1
     _bound_run(lefts, node, near, space, bounds)
     if _find_highest(bounds)[1] <= best:
         return best, best_place
     for side in range(2):  # a rough solution is enough to rule out most runs
-        sums = lefts[first] if side == 0 else _look_right(totals, lefts[first], space)
         copy(node.own, betas[side])
-        _solve_side(sums, node, _ROUGH, space, betas[side])
+        _solve_side(lefts[first], side, node, _ROUGH, space, descend, betas[side])
     _bound_run(lefts, node, betas, space, bounds)
     for turn in range(lefts.shape[0] + 1):
         place = first if turn == 0 else turn - 1
@@ -290,9 +312,10 @@ def _search_run(
             if side == 1 and turn > 0 and reduction + bounds[1, place] <= best:
                 reduction = -1.0
                 break
-            sums = lefts[place] if side == 0 else _look_right(totals, lefts[place], space)
             copy(betas[side], beta)
-            reduction += _solve_side(sums, node, _TOLERANCE, space, beta)
+            reduction += _solve_side(
+                lefts[place], side, node, _TOLERANCE, space, descend, beta
+            )
             if turn == 0:
                 copy(beta, betas[side])
         if reduction > best:
@@ -304,7 +327,7 @@ def _search_run(
     return best, best_place
 
 
-@inner_kernel
+@inlined_kernel
 def _add_bins(
     feature: Ordered,
     n_total: float,
@@ -334,35 +357,20 @@ def _add_bins(
 
 
 @inner_kernel
-def _repeat(values: FloatArray) -> FloatArray:
-    """Return two rows of the same values."""
-    out = np.empty((2, values.shape[0]))
-    copy(values, out[0])
-    copy(values, out[1])
-    return out
-
-
-@inner_kernel
 def _bound_thresholds(
-    feature: Ordered,
-    node: Node,
-    missing_left: bool,
-    space: Space,
-    lefts: FloatArray,
-    positions: IndexArray,
-    bounds: FloatArray,
+    feature: Ordered, node: Node, missing_left: bool, space: Space
 ) -> int:
     """Write left sums, positions and bounds of all thresholds, and their number."""
-    last = node.totals.shape[0] - 1
-    left = np.empty(last + 1)
+    last, left, lefts = node.totals.shape[0] - 1, space.left, space.lefts
     missing = feature.histogram[feature.histogram.shape[0] - 1]
     for channel in range(last + 1):
         left[channel] = missing[channel] if missing_left else 0.0
-    n_found = _add_bins(feature, node.totals[last], left, lefts, positions)
-    betas = _repeat(node.own)
+    n_found = _add_bins(feature, node.totals[last], left, lefts, space.positions)
+    copy(node.own, space.betas[0])
+    copy(node.own, space.betas[1])
     for begin in range(0, n_found, _RUN):
         run = slice(begin, min(begin + _RUN, n_found))
-        _bound_run(lefts[run], node, betas, space, bounds[:, run])
+        _bound_run(lefts[run], node, space.betas, space, space.bounds[:, run])
     return n_found
 
 
@@ -373,42 +381,65 @@ def _has_missing(feature: Ordered) -> bool:
 
 
 @kernel
-def look_ahead(feature: Ordered, node: Node) -> float:
-    """Return what no threshold of a feature exceeds.
+def bound_features(
+    histograms: FloatArray,
+    features: IndexArray,
+    n_values: IndexArray,
+    is_categorical: BoolArray | None,
+    node: Node,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    rising: IndexArray,
+    is_candidate: BoolArray,
+    space: Space,
+    out: FloatArray,
+) -> None:
+    """Write what no threshold of a feature exceeds; of categories this is not known.
 
     Features are scanned in the order of it: the sooner the best one comes, the fewer
-    thresholds of the others have to be solved.
+    thresholds of the others have to be solved. Parameters are those of `find_best_split`
+    and `scan_groups`, ``out`` has a place for each feature.
     """
-    n_used = feature.order.shape[0]
-    space = _make_space(node)
-    lefts = np.empty((n_used, node.totals.shape[0]))
-    positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
-    highest = -1.0
-    for side in range(2 if _has_missing(feature) else 1):
-        n_found = _bound_thresholds(
-            feature, node, side == 1, space, lefts, positions, bounds
+    bounds = space.bounds
+    for slot in range(features.shape[0]):
+        feature = features[slot]
+        if is_categorical is not None and is_categorical[feature]:
+            out[slot] = math.inf
+            continue
+        n_used = n_values[feature]
+        if n_candidates > 0 and n_used > 0:
+            counts = histograms[slot, :n_used, node.totals.shape[0] - 1]
+            own_seed = mix_bits(seed + np.uint64(feature + 1))
+            draw_candidates(counts, n_candidates, own_seed, is_candidate)
+        ordered = Ordered(
+            histograms[slot], rising[:n_used], is_candidate, min_count, n_candidates == 0
         )
-        for place in range(n_found):
-            highest = max(highest, bounds[0, place] + bounds[1, place])
-    return highest
+        highest = -1.0
+        for side in range(2 if _has_missing(ordered) else 1):
+            n_found = _bound_thresholds(ordered, node, side == 1, space)
+            for place in range(n_found):
+                highest = max(highest, bounds[0, place] + bounds[1, place])
+        out[slot] = highest
 
 
 @inlined_kernel
 def _search(
-    lefts: FloatArray, node: Node, space: Space, bounds: FloatArray, best: float
+    n_found: int, node: Node, space: Space, descend: Address, best: float
 ) -> tuple[float, int]:
     """Search the runs that may be better than ``best``, the most promising first.
 
     Returned are the best threshold's reduction, and its place, or -1 where none is better.
-    ``bounds`` is overwritten.
+    Bounds are overwritten.
     """
-    n_runs = (lefts.shape[0] + _RUN - 1) // _RUN
+    lefts, bounds, highest = space.lefts, space.bounds, space.highest
+    n_runs = (n_found + _RUN - 1) // _RUN
     best_place = -1
-    near = _repeat(node.own)
-    highest = np.empty(n_runs)
+    copy(node.own, space.near[0])
+    copy(node.own, space.near[1])
     for run in range(n_runs):
         highest[run] = -1.0
-    for place in range(lefts.shape[0]):
+    for place in range(n_found):
         bound = bounds[0, place] + bounds[1, place]
         highest[place // _RUN] = max(highest[place // _RUN], bound)
     for _ in range(n_runs):
@@ -419,15 +450,17 @@ def _search(
         if highest[run] <= best:
             break
         highest[run] = -1.0
-        part = slice(run * _RUN, min((run + 1) * _RUN, lefts.shape[0]))
-        best, place = _search_run(lefts[part], node, near, space, bounds[:, part], best)
+        part = slice(run * _RUN, min((run + 1) * _RUN, n_found))
+        best, place = _search_run(lefts[part], node, space, descend, bounds[:, part], best)
         if place >= 0:
             best_place = run * _RUN + place
     return best, best_place
 
 
 @kernel
-def scan_groups(feature: Ordered, node: Node, best: float) -> tuple[float, int, bool]:
+def scan_groups(
+    feature: Ordered, node: Node, best: float, space: Space, descend: Address
+) -> tuple[float, int, bool]:
     """Find the threshold of one feature that is better than ``best``.
 
     Parameters
@@ -438,6 +471,10 @@ def scan_groups(feature: Ordered, node: Node, best: float) -> tuple[float, int, 
         The node and its leaf problem.
     best : float
         Reduction of the objective by the best threshold of other features.
+    space : Space
+        Working space.
+    descend : Address
+        Where `descend_blocks` is, see `find_descend`.
 
     Returns
     -------
@@ -445,19 +482,14 @@ def scan_groups(feature: Ordered, node: Node, best: float) -> tuple[float, int, 
         Reduction of the objective by both sides (-1 where no threshold is better), position
         in the order, and whether missing values go left.
     """
-    n_used, last = feature.order.shape[0], node.totals.shape[0] - 1
-    space = _make_space(node)
-    lefts = np.empty((n_used, last + 1))
-    positions, bounds = np.empty(n_used, np.int32), np.empty((2, n_used))
+    last = node.totals.shape[0] - 1
     has_missing = _has_missing(feature)
     found, best_position, best_missing_left = -1.0, -1, False
     for side in range(2 if has_missing else 1):
-        n_found = _bound_thresholds(
-            feature, node, side == 1, space, lefts, positions, bounds
-        )
-        best, place = _search(lefts[:n_found], node, space, bounds[:, :n_found], best)
+        n_found = _bound_thresholds(feature, node, side == 1, space)
+        best, place = _search(n_found, node, space, descend, best)
         if place >= 0:
-            is_majority = 2.0 * lefts[place, last] >= node.totals[last]
-            found, best_position = best, positions[place]
+            is_majority = 2.0 * space.lefts[place, last] >= node.totals[last]
+            found, best_position = best, space.positions[place]
             best_missing_left = side == 1 if has_missing else is_majority
     return found, best_position, best_missing_left

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel
 from boostr._kernels.apply import Nodes
 from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
 from boostr._kernels.threads import run_in_parts
@@ -88,7 +88,7 @@ class _Cases(NamedTuple):
     terms: IndexArray  # terms that are not zero: one in leaves of powers
 
 
-@inner_kernel
+@allocating_kernel
 def _reserve(nodes: Nodes, paths: LeafPaths) -> _Cases:
     """Make room for the cases of every leaf, and list the terms that it has."""
     n_leaves, n_terms = paths.leaves.shape[0], nodes.value.shape[1]
@@ -109,7 +109,7 @@ def _reserve(nodes: Nodes, paths: LeafPaths) -> _Cases:
     return _Cases(offsets, amounts, np.zeros(n_cases, np.bool_), term_offsets, terms)
 
 
-@inner_kernel
+@allocating_kernel
 def _compute_case(
     paths: LeafPaths,
     leaf: int,
@@ -202,7 +202,7 @@ def _sum_up(
         _add_leaf(is_left, nodes, paths, leaf, cases, rules, with_partner, out)
 
 
-@inner_kernel
+@allocating_kernel
 def _find_used(nodes: Nodes, splits: IndexArray) -> IndexArray:
     """Return the features that a tree splits on."""
     used = np.empty(splits.shape[0], np.int32)
@@ -225,7 +225,7 @@ def _copy_rows(rows: FloatArray, chosen: IndexArray, out: FloatArray) -> None:
             out[place, term] = rows[chosen[place], term]
 
 
-@inner_kernel
+@allocating_kernel
 def _add_small_tree(
     x_binned: BinArray,
     missing_bin: int,
@@ -265,7 +265,7 @@ def _add_small_tree(
                     out[begin + row, partner, term] += table[key, n_used, term]
 
 
-@inner_kernel
+@allocating_kernel
 def _add_large_tree(
     x_binned: BinArray,
     missing_bin: int,
@@ -287,7 +287,7 @@ def _add_large_tree(
             )
 
 
-@kernel
+@allocating_kernel
 def share_out(
     x_binned: BinArray,
     missing_bin: int,

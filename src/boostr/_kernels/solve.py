@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._typing import FloatArray
 
 __all__ = [
@@ -137,7 +137,7 @@ def _solve_few(sums: FloatArray, penalty: FloatArray, out: FloatArray) -> float:
     return 0.5 * (first * first + second * second)
 
 
-@kernel
+@allocating_kernel
 def solve_leaf(
     sums: FloatArray,
     penalty: FloatArray,

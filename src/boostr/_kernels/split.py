@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
-from boostr._kernels.group_lasso import Groups
+from boostr._kernels._jit import (
+    Address,
+    allocating_kernel,
+    call_by_address,
+    inlined_kernel,
+    inner_kernel,
+    kernel,
+    types,
+)
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
-from boostr._kernels.scan_groups import Node, Ordered, look_ahead, scan_groups
-from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
+from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["find_best_split", "sum_bins"]
+__all__ = [
+    "ROUNDING",
+    "call_search",
+    "draw_candidates",
+    "find_best_split",
+    "find_search",
+    "mark_left",
+    "middle_of_gap",
+    "mix_bits",
+    "order_categories",
+    "shrink_categories",
+    "sum_bins",
+]
 
-_ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
+ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
 
 
 @kernel
-def _mix(state: np.uint64) -> np.uint64:
+def mix_bits(state: np.uint64) -> np.uint64:
     """Scramble 64 bits (the finaliser of splitmix64), a random number per input."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -25,7 +45,7 @@ def _mix(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def _draw_candidates(
+def draw_candidates(
     counts: FloatArray, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
 ) -> None:
     """Mark up to ``n_candidates`` bins, drawn uniformly between the occupied ends."""
@@ -38,13 +58,13 @@ def _draw_candidates(
         last -= 1
     span = np.uint64(last - first if last > first else 1)
     for draw in range(n_candidates):
-        bits = _mix(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
+        bits = mix_bits(seed + np.uint64(draw + 1) * np.uint64(0x9E3779B97F4A7C15))
         is_candidate[first + np.int64(bits % span)] = True
     is_candidate[counts.shape[0] - 1] = True  # all values against missing ones
 
 
-@inner_kernel
-def _middle_of_gap(counts: FloatArray, position: int) -> int:
+@kernel
+def middle_of_gap(counts: FloatArray, position: int) -> int:
     """Move a threshold to the middle of the empty bins that follow it.
 
     All thresholds in the gap give the same gain; its middle is the best guess for the
@@ -93,8 +113,8 @@ def _shrink_term(cells: FloatArray, term: int, curvature_at: int) -> None:
         cells[category, term] -= moved * cells[category, curvature_at] / curvature
 
 
-@inner_kernel
-def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
+@allocating_kernel
+def shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> FloatArray:
     """Return the histogram of a categorical feature by which its splits are judged."""
     n_channels = histogram.shape[1]
     shrunken = histogram.copy()
@@ -105,8 +125,8 @@ def _shrink_categories(histogram: FloatArray, n_values: int, n_terms: int) -> Fl
     return shrunken
 
 
-@inner_kernel
-def _order_categories(
+@allocating_kernel
+def order_categories(
     histogram: FloatArray, n_values: int, term: int, curvature_at: int
 ) -> IndexArray:
     """Sort the occupied categories by the shrunken coefficient of one term."""
@@ -131,8 +151,8 @@ def _order_categories(
     return occupied[:n_occupied]
 
 
-@inner_kernel
-def _mark_left(
+@kernel
+def mark_left(
     order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
 ) -> None:
     """Write the side of every bin for the split after ``position`` of ``order``."""
@@ -150,40 +170,28 @@ def _find_threshold(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
-    has_few_terms: bool | None,
-    groups: Groups | None,
     min_count: float,
     skips_empty: bool,
-    own: FloatArray,
-    best: float,
 ) -> tuple[float, int, bool]:
     """Find the best threshold of one feature by the scan that is made for the problem.
 
     The compiler leaves out all that is None.
     """
     node = (histogram, order, is_candidate, totals, penalty)
-    if groups is not None:
-        ordered = Ordered(histogram, order, is_candidate, min_count, skips_empty)
-        return scan_groups(ordered, Node(totals, penalty, groups, own), best)
     if solver is not None:
         return scan_any_terms(*node, solver, min_count, skips_empty)
-    if has_few_terms is not None:
-        if penalty.shape[0] == 1:
-            return scan_one_term(*node, min_count, skips_empty)
-        return scan_two_terms(*node, min_count, skips_empty)
-    return -1.0, -1, False
+    if penalty.shape[0] == 1:
+        return scan_one_term(*node, min_count, skips_empty)
+    return scan_two_terms(*node, min_count, skips_empty)
 
 
-@inner_kernel
+@allocating_kernel
 def _split_categories(
     histogram: FloatArray,
     n_used: int,
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
-    has_few_terms: bool | None,
-    groups: Groups | None,
-    own: FloatArray,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
@@ -196,15 +204,15 @@ def _split_categories(
     ``goes_left`` is overwritten in that case only; otherwise the reduction is ``best``.
     """
     n_terms = penalty.shape[0]
-    histogram = _shrink_categories(histogram, n_used, n_terms)
+    histogram = shrink_categories(histogram, n_used, n_terms)
     best_bin = 0
     best_missing_left = False
     curvature_at = n_terms
     for term in range(n_terms):
-        order = _order_categories(histogram, n_used, term, curvature_at)
+        order = order_categories(histogram, n_used, term, curvature_at)
         if n_candidates > 0 and order.shape[0] > 0:
             occupied = np.ones(order.shape[0])
-            _draw_candidates(occupied, n_candidates, seed, is_candidate)
+            draw_candidates(occupied, n_candidates, seed, is_candidate)
         curvature_at = _next_diagonal(curvature_at, term, n_terms, totals.shape[0])
         reduction, position, missing_left = _find_threshold(
             histogram,
@@ -213,19 +221,15 @@ def _split_categories(
             totals,
             penalty,
             solver,
-            has_few_terms,
-            groups,
             min_count,
             True,
-            own,
-            best,
         )
         if reduction > best:
             best = reduction
             best_bin = order[position]
             best_missing_left = missing_left
             # Categories absent from this node follow the missing values.
-            _mark_left(order, position, missing_left, missing_left, goes_left)
+            mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 
@@ -236,9 +240,6 @@ def _split_numbers(
     totals: FloatArray,
     penalty: FloatArray,
     solver: int | None,
-    has_few_terms: bool | None,
-    groups: Groups | None,
-    own: FloatArray,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
@@ -251,7 +252,7 @@ def _split_numbers(
     counts = histogram[:n_used, totals.shape[0] - 1]
     order = rising[:n_used]
     if n_candidates > 0 and n_used > 0:
-        _draw_candidates(counts, n_candidates, seed, is_candidate)
+        draw_candidates(counts, n_candidates, seed, is_candidate)
     reduction, position, missing_left = _find_threshold(
         histogram,
         order,
@@ -259,70 +260,15 @@ def _split_numbers(
         totals,
         penalty,
         solver,
-        has_few_terms,
-        groups,
         min_count,
         n_candidates == 0,
-        own,
-        best,
     )
     if reduction > best:
         best = reduction
         if n_candidates == 0:
-            position = _middle_of_gap(counts, position)
-        _mark_left(order, position, missing_left, missing_left, goes_left)
+            position = middle_of_gap(counts, position)
+        mark_left(order, position, missing_left, missing_left, goes_left)
     return best, position, missing_left
-
-
-@inner_kernel
-def _order_thresholds(
-    histogram: FloatArray, n_used: int, min_count: float, n_candidates: int, seed: np.uint64
-) -> Ordered:
-    """Return the bins of a numeric feature, and its possible thresholds."""
-    counts = histogram[:n_used, histogram.shape[1] - 1]
-    is_candidate = np.ones(n_used, np.bool_)
-    if n_candidates > 0 and n_used > 0:
-        _draw_candidates(counts, n_candidates, seed, is_candidate)
-    order = np.arange(n_used).astype(np.int32)
-    return Ordered(histogram, order, is_candidate, min_count, n_candidates == 0)
-
-
-@inner_kernel
-def _sort_down(values: FloatArray, order: PositionArray) -> None:
-    """Sort positions by their values, the largest first; of equals the first."""
-    for place in range(1, order.shape[0]):
-        position, free = order[place], place
-        while free > 0 and values[order[free - 1]] < values[position]:
-            order[free] = order[free - 1]
-            free -= 1
-        order[free] = position
-
-
-@inner_kernel
-def _bound_features(
-    histograms: FloatArray,
-    features: IndexArray,
-    n_values: IndexArray,
-    is_categorical: BoolArray | None,
-    node: Node,
-    min_count: float,
-    n_candidates: int,
-    seed: np.uint64,
-) -> FloatArray:
-    """Return what no split of a feature exceeds; of categories this is not known."""
-    bounds = np.full(features.shape[0], np.inf)
-    if features.shape[0] == 1:
-        return bounds
-    for slot in range(features.shape[0]):
-        feature = features[slot]
-        if is_categorical is not None and is_categorical[feature]:
-            continue
-        own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
-        ordered = _order_thresholds(
-            histograms[slot], n_values[feature], min_count, n_candidates, own_seed
-        )
-        bounds[slot] = look_ahead(ordered, node)
-    return bounds
 
 
 @kernel
@@ -354,13 +300,12 @@ def find_best_split(
     is_categorical: BoolArray | None,
     penalty: FloatArray,
     solver: int | None,
-    has_few_terms: bool | None,
-    groups: Groups | None,
     min_count: float,
     n_candidates: int,
     seed: np.uint64,
     own: float,
-    value: FloatArray,
+    rising: IndexArray,
+    is_candidate: BoolArray,
     goes_left: BoolArray,
     sums: FloatArray,
 ) -> tuple[float, int, int, bool]:
@@ -381,10 +326,6 @@ def find_best_split(
         The penalty matrix of the leaf problem.
     solver : int or None
         Kind of leaf problem, see :mod:`boostr._kernels.solve`.
-    has_few_terms : bool or None
-        True where the solver is None for one or two terms, else None.
-    groups : Groups or None
-        Groups of terms and their prices, where the solver reads them.
     min_count : float
         Least number of individuals on either side.
     n_candidates : int
@@ -393,8 +334,10 @@ def find_best_split(
         Seed of the draw; every node needs another one.
     own : float
         What the node gains as a leaf.
-    value : (n_terms,) float64
-        Its coefficients as a leaf.
+    rising : (n_bins,) int32
+        The numbers 0, 1, 2 and so on.
+    is_candidate : (n_bins,) bool
+        All True; working space where thresholds are drawn.
     goes_left : (n_bins,) bool
         Overwritten with the side of every bin for the best split.
     sums : (2, n_channels) float64
@@ -413,38 +356,16 @@ def find_best_split(
     each gives an order to try. The gradients of categories are shrunken before, and so are
     the gains of their splits: the best of very many partitions looks good by chance.
     """
-    n_bins, n_channels = histograms.shape[1], histograms.shape[2]
-    totals = sums[0]
-    best = own * (1.0 + _ROUNDING)
+    totals, n_channels = sums[0], histograms.shape[2]
+    best = own * (1.0 + ROUNDING)
     best_slot = -1
     best_bin = 0
     best_missing_left = False
     if totals[n_channels - 1] < 2 * min_count:
         return -1.0, -1, 0, False
-    is_candidate, rising = np.empty(n_bins, np.bool_), np.empty(n_bins, np.int32)
-    for place in range(n_bins):
-        is_candidate[place], rising[place] = True, place
-    if groups is not None:
-        slots: PositionArray = np.arange(features.shape[0])
-        bounds = _bound_features(
-            histograms,
-            features,
-            n_values,
-            is_categorical,
-            Node(totals, penalty, groups, value),
-            min_count,
-            n_candidates,
-            seed,
-        )
-        _sort_down(bounds, slots)
-    for place in range(features.shape[0]):
-        slot = place
-        if groups is not None:
-            slot = slots[place]
-            if bounds[slot] <= best:
-                break
+    for slot in range(features.shape[0]):
         feature = features[slot]
-        own_seed = _mix(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
+        own_seed = mix_bits(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
         if is_categorical is not None and is_categorical[feature]:
             reduction, bin_index, missing_left = _split_categories(
                 histograms[slot],
@@ -452,9 +373,6 @@ def find_best_split(
                 totals,
                 penalty,
                 solver,
-                has_few_terms,
-                groups,
-                value,
                 min_count,
                 n_candidates,
                 own_seed,
@@ -469,9 +387,6 @@ def find_best_split(
                 totals,
                 penalty,
                 solver,
-                has_few_terms,
-                groups,
-                value,
                 min_count,
                 n_candidates,
                 own_seed,
@@ -482,10 +397,47 @@ def find_best_split(
             )
         if reduction > best:
             best = reduction
-            best_slot = int(slot)
+            best_slot = slot
             best_bin = bin_index
             best_missing_left = missing_left
     if best_slot < 0:
         return -1.0, -1, 0, False
     _sum_left(histograms[best_slot], goes_left, sums[1])
     return best - own, best_slot, best_bin, best_missing_left
+
+
+def _sign(categories: Any, solver: Any) -> Any:
+    """Return the types of `find_best_split` and its result."""
+    numbers, flags, table = types.int32[::1], types.boolean[::1], types.float64[:, ::1]
+    result = types.Tuple((types.float64, types.int64, types.int64, types.boolean))
+    return result(
+        types.float64[:, :, ::1],
+        numbers,
+        numbers,
+        categories,
+        table,
+        solver,
+        types.float64,
+        types.int64,
+        types.uint64,
+        types.float64,
+        numbers,
+        flags,
+        flags,
+        table,
+    )
+
+
+call_search, _find = call_by_address(
+    find_best_split,
+    *[
+        _sign(categories, solver)
+        for categories in (types.none, types.boolean[::1])
+        for solver in (types.none, types.int64)
+    ],
+)
+
+
+def find_search(is_categorical: BoolArray | None, solver: int | None) -> Address:
+    """Return the address of `find_best_split` for such features and such leaves."""
+    return _find(2 * (is_categorical is not None) + (solver is not None))

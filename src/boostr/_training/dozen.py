@@ -17,8 +17,6 @@ from boostr._engine.binning import FeatureLayout
 from boostr._engine.boosting import Booster, BoostingParams, LocalBoostingState
 from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import GrowthParams, LeafProblem, compile_growth
-from boostr._kernels.group_lasso import Groups
-from boostr._kernels.scan_groups import Node, Ordered, look_ahead
 from boostr._kernels.solve import FULL
 from boostr._typing import BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis
@@ -61,17 +59,8 @@ def _compile_plain(is_categorical: BoolArray) -> None:
     compile_growth(is_categorical)
 
 
-def _compile_bounds() -> None:
-    """Compile the bounds of thresholds, a third of the search with sensors."""
-    none, one = np.empty(0, dtype=np.int32), np.zeros(1)
-    feature = Ordered(np.zeros((2, 3)), none, np.empty(0, dtype=np.bool_), 1.0, True)
-    groups = Groups(np.array([0, 1], dtype=np.int32), one, True)
-    look_ahead(feature, Node(np.zeros(3), np.ones((1, 1)), groups, one))
-
-
 def _fit_dozen(settings: bytes) -> None:
     """Fit a model with sensors."""
-    _compile_bounds()
     from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
     from boostr._training.run import Hooks  # noqa: PLC0415
 

@@ -8,13 +8,18 @@ individuals in them are summed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boostr._engine.tree._search import FoundSplit, SearchParams
+from boostr._engine.tree._search import (
+    FoundSplit,
+    LeafNode,
+    SearchParams,
+    search_features,
+)
 from boostr._kernels.solve import GROUPED
-from boostr._kernels.split import find_best_split
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray
 
 if TYPE_CHECKING:
@@ -109,30 +114,17 @@ def _find_threshold(
     cells = source.read_bins(node, split.feature, first, stop)
     histogram = _surround(cells, middle - first, split)
     n_used = len(histogram) - 1
-    problem = search.problem
-    sides = np.empty(len(histogram), dtype=np.bool_)
-    sums = split.sums.copy()
-    gain, slot, bin_index, missing_left = find_best_split(
-        histogram[None],
-        np.zeros(1, dtype=np.int32),
-        np.full(1, n_used, dtype=np.int32),
-        None if search.is_categorical is None else np.zeros(1, dtype=np.bool_),
-        problem.penalty,
-        problem.kernel_solver,
-        problem.has_few_terms,
-        problem.groups,
-        search.min_count,
-        0,
-        np.uint64(0),
-        split.reduction,
-        split.value,
-        sides,
-        sums,
+    alone = replace(
+        search,
+        n_values=np.full(1, n_used, dtype=np.int32),
+        is_categorical=None if search.is_categorical is None else np.zeros(1, np.bool_),
     )
-    if slot < 0 or not 0 < bin_index < n_used - 1:
+    leaf = LeafNode(split.sums[0], split.value, split.reduction)
+    found = search_features(histogram[None], np.zeros(1, dtype=np.int32), alone, 0, leaf)
+    if found.feature < 0 or not 0 < found.bin_index < n_used - 1:
         return middle
-    split.gain, split.sums, split.missing_left = gain, sums, missing_left
-    return first + bin_index
+    split.gain, split.sums, split.missing_left = found.gain, found.sums, found.missing_left
+    return first + found.bin_index
 
 
 def _surround(cells: FloatArray, n_left: int, split: FoundSplit) -> FloatArray:

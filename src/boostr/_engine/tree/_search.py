@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boostr._kernels.group_lasso import Groups, solve_groups
+from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
+from boostr._kernels.scan_groups import Node, Ordered, Space, bound_features, scan_groups
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
-from boostr._kernels.split import find_best_split, sum_bins
+from boostr._kernels.split import (
+    ROUNDING,
+    draw_candidates,
+    find_best_split,
+    mark_left,
+    middle_of_gap,
+    mix_bits,
+    order_categories,
+    shrink_categories,
+    sum_bins,
+)
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
 if TYPE_CHECKING:
     from boostr._engine.tree._limits import Limits
 
-__all__ = ["FoundSplit", "LeafProblem", "SearchParams", "find_split"]
+__all__ = [
+    "FoundSplit",
+    "LeafNode",
+    "LeafProblem",
+    "SearchParams",
+    "find_split",
+    "search_features",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,16 +49,9 @@ class LeafProblem:
 
     @property
     def kernel_solver(self) -> int | None:
-        """Solver as kernels know it: None for groups, and for the default's few terms."""
-        is_special = self.has_few_terms is not None or self.groups is not None
-        return None if is_special else self.solver
-
-    @property
-    def has_few_terms(self) -> bool | None:
-        """Whether leaves have one or two terms that interact; kernels know None as no."""
-        if self.groups is not None or self.solver != FULL:
-            return None
-        return True if len(self.penalty) <= 2 else None
+        """Solver as kernels know it: None for one or two terms that interact."""
+        is_usual = self.solver == FULL and len(self.penalty) <= 2
+        return None if is_usual else self.solver
 
     def solve(self, sums: FloatArray, out: FloatArray) -> float:
         """Write the coefficients of a leaf; return how far they lower the objective."""
@@ -58,6 +70,10 @@ class SearchParams:
     min_count: float
     n_candidates: int
     n_threads: int
+
+    def is_category(self, feature: int) -> bool:
+        """Return whether the bins of a feature have no order."""
+        return self.is_categorical is not None and bool(self.is_categorical[feature])
 
 
 @dataclass(slots=True, eq=False)
@@ -81,16 +97,16 @@ def find_split(
     node = _solve(histograms[0], params.problem)
     n_parts = min(params.n_threads, len(features))
     if params.problem.solver != GROUPED or n_parts < 2:
-        return _search(histograms, features, params, seed, node)
+        return search_features(histograms, features, params, seed, node)
     found = run_in_parts(
         len(features),
         n_parts,
-        lambda own: _search(histograms[own], features[own], params, seed, node),
+        lambda own: search_features(histograms[own], features[own], params, seed, node),
     )
     return max(found, key=lambda split: split.gain)  # the first of equals
 
 
-class _Node(NamedTuple):
+class LeafNode(NamedTuple):
     """A node as a leaf. Threads share it, so that their number does not touch its bits."""
 
     totals: FloatArray  # (n_channels,)
@@ -98,49 +114,130 @@ class _Node(NamedTuple):
     reduction: float
 
 
-def _solve(histogram: FloatArray, problem: LeafProblem) -> _Node:
+def _solve(histogram: FloatArray, problem: LeafProblem) -> LeafNode:
     totals = np.empty(histogram.shape[1])
     value = np.empty(len(problem.penalty))
     sum_bins(histogram, totals)
-    return _Node(totals, value, problem.solve(totals, value))
+    return LeafNode(totals, value, problem.solve(totals, value))
 
 
-def _search(
+def search_features(
     histograms: FloatArray,
     features: IndexArray,
     params: SearchParams,
     seed: int,
-    node: _Node,
+    node: LeafNode,
 ) -> FoundSplit:
-    problem = params.problem
-    goes_left = np.empty(histograms.shape[1], dtype=np.bool_)
+    """Search features one after the other."""
+    problem, n_bins = params.problem, histograms.shape[1]
     sums = np.empty((2, histograms.shape[2]))
     sums[0] = node.totals
-    gain, slot, bin_index, missing_left = find_best_split(
+    goes_left = np.empty(n_bins, dtype=np.bool_)
+    rising = np.arange(n_bins, dtype=np.int32)
+    found = FoundSplit(-1.0, -1, 0, False, goes_left, sums, node.value, node.reduction)
+    if problem.groups is not None:
+        _search_groups(histograms, features, params, seed, problem.groups, rising, found)
+        return found
+    found.gain, slot, found.bin_index, found.missing_left = find_best_split(
         histograms,
         features,
         params.n_values,
         params.is_categorical,
         problem.penalty,
         problem.kernel_solver,
-        problem.has_few_terms,
-        problem.groups,
         params.min_count,
         params.n_candidates,
         np.uint64(seed),
         node.reduction,
-        node.value,
+        rising,
+        np.ones(n_bins, dtype=np.bool_),
         goes_left,
         sums,
     )
-    feature = int(features[slot]) if slot >= 0 else -1
-    return FoundSplit(
-        gain,
-        feature,
-        bin_index,
-        missing_left,
-        goes_left,
-        sums,
-        node.value,
-        node.reduction,
-    )
+    found.feature = int(features[slot]) if slot >= 0 else -1
+    return found
+
+
+def _search_groups(
+    histograms: FloatArray,
+    features: IndexArray,
+    params: SearchParams,
+    seed: int,
+    groups: Groups,
+    rising: IndexArray,
+    found: FoundSplit,
+) -> None:
+    """Write the best split of a node whose terms have groups.
+
+    Features come in the order of what they can reach, and end where that is too little.
+    This is Python, as few features are scanned, and kernels within another one would be
+    compiled twice.
+    """
+    totals, own = found.sums[0], found.reduction
+    node = Node(totals, params.problem.penalty, groups, found.value)
+    if totals[-1] < 2.0 * params.min_count:
+        return
+    space = Space.for_node(node, len(rising))
+    bounds = np.full(len(features), np.inf)
+    if len(features) > 1:
+        bound_features(
+            histograms,
+            features,
+            params.n_values,
+            params.is_categorical,
+            node,
+            params.min_count,
+            params.n_candidates,
+            np.uint64(seed),
+            rising,
+            np.ones(len(rising), dtype=np.bool_),
+            space,
+            bounds,
+        )
+    descend = find_descend()
+    best = own * (1.0 + ROUNDING)
+    for slot in np.argsort(-bounds, kind="stable"):
+        if bounds[slot] <= best:
+            break
+        feature, histogram = int(features[slot]), histograms[slot]
+        for ordered in _order_bins(histogram, feature, params, seed, rising):
+            reduction, position, missing_left = scan_groups(
+                ordered, node, best, space, descend
+            )
+            if reduction > best:
+                best, order = reduction, ordered.order
+                if params.n_candidates == 0 and not params.is_category(feature):
+                    position = middle_of_gap(histogram[: len(order), -1], position)
+                found.gain, found.feature = best - own, feature
+                found.bin_index, found.missing_left = int(order[position]), missing_left
+                mark_left(order, position, missing_left, missing_left, found.goes_left)
+    if found.feature >= 0:
+        slot = int(np.flatnonzero(features == found.feature)[0])
+        found.sums[1] = histograms[slot][found.goes_left].sum(axis=0)
+
+
+def _order_bins(
+    histogram: FloatArray,
+    feature: int,
+    params: SearchParams,
+    seed: int,
+    rising: IndexArray,
+) -> Iterator[Ordered]:
+    """Yield the bins of a feature in every order in which they are tried."""
+    n_used, n_candidates = int(params.n_values[feature]), params.n_candidates
+    is_categorical = params.is_category(feature)
+    counts, order, n_orders = histogram[:n_used, -1], rising[:n_used], 1
+    if is_categorical:
+        n_orders = n_terms = len(params.problem.penalty)
+        histogram = shrink_categories(histogram, n_used, n_terms)
+    for term in range(n_orders):
+        if is_categorical:
+            curvature_at = n_terms + term * (term + 3) // 2
+            order = order_categories(histogram, n_used, term, curvature_at)
+            counts = np.ones(len(order))
+        is_candidate = np.ones(len(order), dtype=np.bool_)
+        if n_candidates > 0 and len(order):
+            own_seed = mix_bits(np.uint64(seed) + np.uint64(feature + 1))
+            draw_candidates(counts, n_candidates, np.uint64(own_seed), is_candidate)
+        skips_empty = n_candidates == 0 or is_categorical
+        yield Ordered(histogram, order, is_candidate, params.min_count, skips_empty)

@@ -16,8 +16,9 @@ from boostr._kernels.growth import (
     SplitRules,
     grow_best_first,
 )
-from boostr._kernels.split import sum_bins
-from boostr._typing import FloatArray, IndexArray
+from boostr._kernels.histogram import find_accumulate
+from boostr._kernels.split import find_search, sum_bins
+from boostr._typing import BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "TreeSpace",
@@ -53,6 +54,8 @@ class TreeSpace:
         n_nodes = 2 * max_leaves - 1
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
+        self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
+        self.is_candidate: BoolArray = np.ones(n_bins, dtype=np.bool_)
         self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
@@ -95,11 +98,14 @@ def grow_whole_tree(
         search.is_categorical,
         problem.penalty,
         problem.kernel_solver,
-        problem.has_few_terms,
         search.min_count,
         search.n_candidates,
         np.uint64(seed),
+        space.rising,
+        space.is_candidate,
         price,
+        find_search(search.is_categorical, problem.kernel_solver),
+        find_accumulate(),
     )
     if space.max_leaves == 1:
         n_nodes, n_sets = _write_root(root, search), 0
