@@ -34,7 +34,7 @@ BoostR(random_state=0).fit(data.X, data.y)
 """
 _FIT_SENSORS = """
 from boostr import BoostR, simulate
-data = simulate.wells(40, random_state=0)
+data = simulate.wells(120, random_state=0)
 BoostR(n_estimators=10, random_state=0).fit(data.X, data.y, data.Z)
 """
 

@@ -78,11 +78,15 @@ _MODULES = {
     "backtest": "boostr.tuning",
     "load": "boostr.io",
 }
+# Those who use these will fit a model: at first use, kernels are compiled meanwhile.
+_FITTING = {"BoostR", "BoostRSearch"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name in _MODULES:
+        if name in _FITTING:
+            importlib.import_module("boostr._training.other_process").start_early()
         found = getattr(importlib.import_module(_MODULES[name]), name)
         globals()[name] = found
         return found

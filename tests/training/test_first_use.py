@@ -1,5 +1,6 @@
 """The first fit of an installation, whose kernels two processes compile."""
 
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -8,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+import boostr
 from boostr import BoostR
-from boostr._engine.tree._whole import grow_whole_tree
-from boostr._training import dozen, first_use
+from boostr._training import dozen, first_use, other_process
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
 
@@ -19,7 +20,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 CODE = """
-from boostr import BoostR
+from boostr.estimators import BoostR
 from boostr._kernels.growth import grow_best_first
 from boostr._kernels.histogram import accumulate_histograms
 from boostr._training.dozen import draw_dozen
@@ -28,60 +29,151 @@ BoostR(n_estimators=3, validation=None, min_samples_leaf=2, n_jobs=1).fit(X, y)
 for kernel in (grow_best_first, accumulate_histograms):
     print(len(kernel.stats.cache_hits), len(kernel.stats.cache_misses))
 """
+PLAIN = None, np.zeros(2, dtype=bool)
 
 
 @needs_compiler
-def test_the_other_process_leaves_kernels_on_disk(tmp_path):
-    def run(*arguments, message=None):
-        return subprocess.run(
-            [sys.executable, *arguments],
-            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-            input=message,
-            capture_output=True,
-            check=True,
-        )
-
-    run("-m", first_use._PROGRAM, message=pickle.dumps((None, np.zeros(2, dtype=bool))))
-    shown = run("-c", CODE).stdout.decode().splitlines()
-    assert shown == ["1 0", "1 0"]  # hits and misses
+@pytest.mark.parametrize(
+    ("news", "expected"), [(PLAIN, "0 1"), (None, "1 0")], ids=["told", "silent"]
+)
+def test_the_other_process_leaves_kernels_on_disk(news, expected, tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", other_process._PROGRAM]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
+        if news is not None:
+            pickle.dump(news, process.stdin)
+            process.stdin.close()
+        assert process.wait() == 0
+    shown = subprocess.run(
+        [sys.executable, "-c", CODE], env=environment, capture_output=True, check=True
+    )
+    # Hits and misses. This process grows the trees, unless it does not come to it soon.
+    assert shown.stdout.decode().splitlines() == [expected, "1 0"]
 
 
 class FakeProcess:
-    def __init__(self, n_polls):
-        self.n_polls, self.returncode = n_polls, None
+    def __init__(self, *, is_running=True):
+        self.returncode = None if is_running else 0
+        self.stdin = FakePipe()
 
     def poll(self):
-        self.n_polls -= 1
-        return None if self.n_polls > 0 else 0
+        return self.returncode
 
 
-def fit_with(other, monkeypatch, growth):
-    """Fit a model while another process is still asked so often; return its predictions."""
+class FakePipe:
+    def __init__(self):
+        self.news = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def write(self, message):
+        self.news = pickle.loads(message)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Return the processes that are started, none of them for real."""
+    processes = []
+
+    def start(*arguments, **options):
+        processes.append(FakeProcess())
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(other_process, "_waiting", [])
+    monkeypatch.setattr(other_process, "_busy", [])
+    return processes
+
+
+@pytest.fixture
+def missing(monkeypatch):
+    """Let all kernels be missing on disk."""
     monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
-    monkeypatch.setattr(first_use, "_start", lambda *arguments, **options: other)
-    monkeypatch.setattr(first_use, "_running", {})
-    monkeypatch.setattr("boostr._engine.tree._grower.grow_whole_tree", growth)
+
+
+def fit_dozen(**params):
     X, y, _ = dozen.draw_dozen(has_sensors=False)
-    model = BoostR(
-        n_estimators=6, validation=None, min_samples_leaf=2, n_jobs=2, random_state=0
-    )
-    return model.fit(X, y).predict_cumulative(X, [5.0, 20.0])
+    model = BoostR(n_estimators=2, validation=None, random_state=0, **params).fit(X, y)
+    return model.predict(X)
 
 
-@pytest.mark.parametrize("n_polls", [1, 3, 1000])
-def test_trees_do_not_wait_for_the_kernel_and_have_the_same_bits(n_polls, monkeypatch):
-    calls = []
+@pytest.mark.usefixtures("missing")
+def test_a_first_fit_tells_the_other_process_what_it_fits(started):
+    fit_dozen(n_jobs=2)
+    settings, is_categorical = started[0].stdin.news
+    assert settings is None
+    assert is_categorical.tolist() == [False, False]
+    assert len(started) == 1
 
-    def grow(*arguments):
-        calls.append(1)
-        return grow_whole_tree(*arguments)
 
-    expected = fit_with(None, monkeypatch, grow)
-    n_whole = len(calls)
-    calls.clear()
-    found = fit_with(FakeProcess(n_polls), monkeypatch, grow)
-    assert np.array_equal(found, expected)
-    assert len(calls) == max(n_whole - n_polls + 1, 0)
+@pytest.mark.usefixtures("missing")
+def test_a_process_that_waits_is_not_started_again(started):
+    assert other_process.start()
+    fit_dozen(n_jobs=2)
+    assert len(started) == 1
+    assert started[0].stdin.news is not None
+
+
+@pytest.mark.usefixtures("missing")
+def test_a_process_that_has_ended_is_started_again(started):
+    assert other_process.start()
+    started[0].returncode = 1
+    fit_dozen(n_jobs=2)
+    assert [process.stdin.news is None for process in started] == [True, False]
+
+
+@pytest.mark.usefixtures("missing")
+def test_two_processes_do_what_one_does(started):
+    assert np.array_equal(fit_dozen(n_jobs=2), fit_dozen(n_jobs=1))
+    assert len(started) == 1
+
+
+# --- Early
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """Return an empty folder that kernels are kept in, of a process with two cores."""
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("alone")
+def test_whoever_imports_an_estimator_starts_a_process(started, monkeypatch):
+    monkeypatch.delitem(boostr.__dict__, "BoostR", raising=False)
+    assert boostr.BoostR is BoostR
+    assert len(started) == 1
+    other_process.start_early()
+    assert len(started) == 1
+
+
+def test_with_kernels_on_disk_no_process_is_started(started, alone):
+    (alone / "kernels").mkdir()
+    (alone / "kernels" / f"{other_process._LAST}-1.py311.nbi").touch()
+    other_process.start_early()
+    assert started == []
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("reason", ["core", "child", "no compiler", "no folder"])
+def test_nothing_is_started_early_where_it_is_of_no_use(reason, started, monkeypatch):
+    if reason == "core":
+        monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    elif reason == "child":
+        monkeypatch.setattr(multiprocessing, "parent_process", object)
+    elif reason == "no compiler":
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    else:
+        monkeypatch.delenv("NUMBA_CACHE_DIR")
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+    other_process.start_early()
+    assert started == []
 
 
 class FakeKernel:
@@ -101,10 +193,14 @@ def test_kernels_are_missing_until_they_are_on_disk(tmp_path):
 
 
 @needs_compiler
-def test_without_a_place_on_disk_nothing_is_shared(tmp_path, monkeypatch):
+def test_without_a_place_on_disk_nothing_is_shared():
     assert not first_use._is_missing(FakeKernel(None))
-    monkeypatch.setattr(sys, "executable", "/opt/program")  # embeds Python
-    assert not first_use._is_missing(FakeKernel(str(tmp_path)))
+
+
+def test_a_program_that_embeds_python_starts_no_process(started, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/opt/program")
+    assert not other_process.start()
+    assert started == []
 
 
 @pytest.mark.parametrize(
@@ -118,55 +214,43 @@ def test_without_a_place_on_disk_nothing_is_shared(tmp_path, monkeypatch):
     ],
     ids=["one thread", "levels", "splines", "limits", "other loss"],
 )
-def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, monkeypatch):
-    def refuse(*arguments, **options):
-        pytest.fail("a process was started")
-
-    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+@pytest.mark.usefixtures("missing")
+def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, started):
     checked, numeric = BoostR(**settings)._settings(), np.zeros(2, dtype=bool)
-    with first_use.compile_side_by_side(checked, n_threads, numeric, has_sensors=False):
-        pass
+    first_use.compile_side_by_side(checked, n_threads, numeric, has_sensors=False)
+    assert started == []
 
 
+@pytest.mark.usefixtures("missing", "started")
 def test_a_fit_needs_no_second_process(monkeypatch):
     def refuse(*arguments, **options):
         raise PermissionError
 
-    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    X, y, _ = dozen.draw_dozen(has_sensors=False)
-    model = BoostR(n_estimators=2, validation=None, n_jobs=2, random_state=0)
-    assert np.all(model.fit(X, y).predict(X) > 0.0)
+    assert np.all(fit_dozen(n_jobs=2) > 0.0)
 
 
 def test_a_process_that_ends_at_once_does_no_harm(monkeypatch):
-    monkeypatch.setattr(first_use, "_PROGRAM", "boostr.no_such_module")
-    numeric = np.zeros(2, dtype=bool)
-    other = first_use._start(BoostR()._settings(), numeric, has_sensors=True)
-    assert other.wait() != 0
+    monkeypatch.setattr(other_process, "_PROGRAM", "boostr.no_such_module")
+    monkeypatch.setattr(other_process, "_waiting", [])
+    assert other_process.start()
+    process = other_process._waiting[0]
+    assert process.wait() != 0
+    other_process.tell(*PLAIN)
+    assert other_process._waiting == []
 
 
-def test_settings_that_cannot_be_sent_start_no_process():
+@pytest.mark.usefixtures("missing")
+def test_settings_that_cannot_be_sent_do_no_harm(started):
     settings, numeric = BoostR(random_state=lambda: None)._settings(), np.zeros(2, bool)
-    assert first_use._start(settings, numeric, has_sensors=True) is None
-
-
-def test_a_process_that_is_running_is_not_started_again(monkeypatch):
-    def refuse(*arguments, **options):
-        pytest.fail("a process was started")
-
-    monkeypatch.setattr(first_use, "_start", refuse)
-    monkeypatch.setattr(first_use, "_running", {False: FakeProcess(1000)})
-    X, y, _ = dozen.draw_dozen(has_sensors=False)
-    model = BoostR(n_estimators=2, validation=None, n_jobs=2, random_state=0)
-    assert np.all(model.fit(X, y).predict(X) > 0.0)
+    first_use.compile_side_by_side(settings, 2, numeric, has_sensors=True)
+    assert started[0].stdin.news is None
 
 
 def test_python_does_not_warn_of_a_process_that_goes_on(monkeypatch):
-    running, done = FakeProcess(1000), FakeProcess(0)
-    monkeypatch.setattr(first_use, "_running", {False: running, True: done})
-    first_use._let_go()
+    running, done = FakeProcess(), FakeProcess(is_running=False)
+    monkeypatch.setattr(other_process, "_busy", [running, done])
+    other_process._let_go()
     assert running.returncode == 0
 
 

@@ -16,11 +16,11 @@ from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.solve import FULL, solve_leaf
 from boostr._kernels.split import (
     ROUNDING,
+    _mark_left,
+    _middle_of_gap,
     _next_diagonal,
     _sum_left,
     draw_candidates,
-    mark_left,
-    middle_of_gap,
     mix_bits,
     order_categories,
     shrink_categories,
@@ -402,10 +402,10 @@ def _find_best_of_feature(
         if reduction > best:
             best = reduction
             if skips_empty and not is_categorical:
-                position = middle_of_gap(counts, position)
+                position = _middle_of_gap(counts, position)
             best_bin = order[position]
             best_missing_left = missing_left
-            mark_left(order, position, missing_left, missing_left, goes_left)
+            _mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 

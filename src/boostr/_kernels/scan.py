@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel
 from boostr._kernels.solve import TINY, leaf_reduction
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -89,7 +89,7 @@ def scan_any_terms(
     return best, best_position, best_missing_left
 
 
-@kernel
+@inner_kernel
 def scan_one_term(
     histogram: FloatArray,
     order: IndexArray,
@@ -179,7 +179,7 @@ def _reduce_both(
     return (left_form * right + right_form * left) / (left * right)
 
 
-@kernel
+@inner_kernel
 def scan_two_terms(
     histogram: FloatArray,
     order: IndexArray,

@@ -24,8 +24,6 @@ __all__ = [
     "draw_candidates",
     "find_best_split",
     "find_search",
-    "mark_left",
-    "middle_of_gap",
     "mix_bits",
     "order_categories",
     "shrink_categories",
@@ -63,8 +61,8 @@ def draw_candidates(
     is_candidate[counts.shape[0] - 1] = True  # all values against missing ones
 
 
-@kernel
-def middle_of_gap(counts: FloatArray, position: int) -> int:
+@inner_kernel
+def _middle_of_gap(counts: FloatArray, position: int) -> int:
     """Move a threshold to the middle of the empty bins that follow it.
 
     All thresholds in the gap give the same gain; its middle is the best guess for the
@@ -151,8 +149,8 @@ def order_categories(
     return occupied[:n_occupied]
 
 
-@kernel
-def mark_left(
+@inner_kernel
+def _mark_left(
     order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
 ) -> None:
     """Write the side of every bin for the split after ``position`` of ``order``."""
@@ -229,7 +227,7 @@ def _split_categories(
             best_bin = order[position]
             best_missing_left = missing_left
             # Categories absent from this node follow the missing values.
-            mark_left(order, position, missing_left, missing_left, goes_left)
+            _mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 
@@ -266,8 +264,8 @@ def _split_numbers(
     if reduction > best:
         best = reduction
         if n_candidates == 0:
-            position = middle_of_gap(counts, position)
-        mark_left(order, position, missing_left, missing_left, goes_left)
+            position = _middle_of_gap(counts, position)
+        _mark_left(order, position, missing_left, missing_left, goes_left)
     return best, position, missing_left
 
 

@@ -1,22 +1,33 @@
-"""Kernels of a first fit, compiled by a fit to a dozen individuals and left on disk.
+"""Kernels of a first fit, compiled by fits to a dozen individuals and left on disk.
 
-This is a program, see :mod:`boostr._training.first_use`, which compiles nearly all kernels
-but those that search for splits: trees of one leaf need no search.
+This is a program, see :mod:`boostr._training.other_process`, which compiles nearly all
+kernels but those that search for splits: trees of one leaf need no search.
 """
 
 from __future__ import annotations
 
+import gc
 import pickle
 import sys
 from dataclasses import replace
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
-from boostr._engine.binning import FeatureLayout
+from boostr._engine.binning import BinMapper, FeatureLayout
 from boostr._engine.boosting import Booster, BoostingParams, LocalBoostingState
 from boostr._engine.statistics import compute_suffstats, put_on_clock
-from boostr._engine.tree import GrowthParams, LeafProblem, compile_growth
+from boostr._engine.tree import (
+    GrowthParams,
+    LeafProblem,
+    compile_bounds,
+    compile_growth,
+    compile_search,
+    pack_trees,
+)
+from boostr._kernels.apply import quadratic_loss, sum_leaves
 from boostr._kernels.solve import FULL
 from boostr._typing import BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis
@@ -25,6 +36,7 @@ from boostr.data import RecurrentEvents, Trajectories
 __all__ = ["draw_dozen"]
 
 _N = 12
+_PATIENCE = 2.0  # seconds to wait for what to compile next
 
 
 def draw_dozen(
@@ -43,8 +55,8 @@ def draw_dozen(
     return features, events, sensors
 
 
-def _compile_plain(is_categorical: BoolArray) -> None:
-    """Compile statistics and trees, then what grows whole trees."""
+def _compile_shared() -> None:
+    """Compile statistics and the adding of trees, which every fit needs."""
     _, events, _ = draw_dozen(has_sensors=False)
     basis = PowerBasis()
     stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
@@ -56,26 +68,56 @@ def _compile_plain(is_categorical: BoolArray) -> None:
     state = LocalBoostingState(stats, binned, FULL, nobody)
     params = BoostingParams(growth=GrowthParams(max_leaves=1), learning_rate=1.0)
     Booster(state, layout, LeafProblem(FULL, np.eye(2)), params).step()
-    compile_growth(is_categorical)
 
 
-def _fit_dozen(settings: bytes) -> None:
-    """Fit a model with sensors."""
+def _compile_small() -> None:
+    """Compile small kernels that a fit without sensors needs besides."""
+    bins, members = np.empty((0, 1), dtype=np.uint8), np.empty(0, dtype=np.int32)
+    numbers = np.empty((0, 1))
+    nodes, roots = pack_trees([], 1)
+    sum_leaves(bins, 0, nodes, roots, numbers)
+    quadratic_loss(numbers, numbers, numbers, members)
+    BinMapper.from_quantiles(numbers, 2).transform(numbers)
+
+
+def _fit_dozen(settings: Any, is_categorical: BoolArray) -> None:
+    """Fit a model with sensors, whose trees of one leaf need no search."""
+    compile_bounds(is_categorical)
     from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
     from boostr._training.run import Hooks  # noqa: PLC0415
 
-    alone: Any = pickle.loads(settings)  # noqa: S301 - our own process
-    alone = replace(alone, n_estimators=1, n_jobs=1, verbose=0)
+    alone = replace(settings, n_estimators=1, n_jobs=1, verbose=0)
     fit_model(alone, *draw_dozen(has_sensors=True), None, Hooks())
 
 
+def _read(inbox: Queue[Any]) -> None:
+    """Pass on what this process is told, or that the one that started it has ended."""
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
+        message = pipe.read()  # not from a buffer, which Python would wait for at its end
+    inbox.put(pickle.loads(message) if message else None)  # noqa: S301 - our own process
+
+
 def main() -> None:
-    """Compile what another process, which sent settings and features, does not."""
-    settings, is_categorical = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process
+    """Compile what every fit needs, then what another process tells, if it does soon."""
+    gc.disable()  # it would look through all that the compiler has made
+    inbox: Queue[Any] = Queue()
+    Thread(target=_read, args=(inbox,), daemon=True).start()
+    _compile_shared()
+    try:
+        told = inbox.get(timeout=_PATIENCE)
+    except Empty:
+        numeric = np.zeros(1, dtype=np.bool_)
+        _compile_small()
+        compile_search(numeric, has_groups=False)
+        compile_growth(numeric)
+        return
+    if told is None:
+        return
+    settings, is_categorical = told
     if settings is None:
-        _compile_plain(is_categorical)
+        _compile_small()
     else:
-        _fit_dozen(settings)
+        _fit_dozen(settings, is_categorical)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
@@ -204,15 +204,12 @@ def fit_model(
     with (
         use_threads(settings.n_jobs) as n_threads,
         Progress.of_fit(settings, has_sensors=sensors is not None) as progress,
-        ExitStack() as stack,
     ):
         encoder = FeatureEncoder.learn(table, settings.categorical_features)
         layout = None if sensors is None else SensorLayout.learn(sensors)
         progress.announce("statistics")
-        stack.enter_context(
-            compile_side_by_side(
-                settings, n_threads, encoder.is_categorical, has_sensors=sensors is not None
-            )
+        compile_side_by_side(
+            settings, n_threads, encoder.is_categorical, has_sensors=sensors is not None
         )
         data: TrainingData | ScannedData
         if is_scanned(y, sensors):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostr import BoostR
 from boostr.cli._files import load_polars
 from boostr.cli._fit import train_and_save
 from boostr.cli._forecast import make_forecasts, show_forecast
@@ -18,7 +19,6 @@ from boostr.cli._options import Json
 from boostr.cli._output import echo, print_json, write_table
 from boostr.cli._tables import read_fleet
 from boostr.data.times import name_length
-from boostr.estimators import BoostR
 from boostr.io.files import check_output
 from boostr.simulate import wells
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from boostr import BoostR
 from boostr._training.sensors import spread_shared
 from boostr.cli import _options as options
 from boostr.cli._forecast import make_forecasts
@@ -19,7 +20,6 @@ from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data import Panel
 from boostr.data.events.fingerprint import tell_trained_on
 from boostr.data.events.terminal import extend_dead
-from boostr.estimators import BoostR
 from boostr.exceptions import BoostrError, InSampleWarning, InvalidParameterError
 from boostr.io import load
 from boostr.metrics import calibration_slope, capture_curve, event_concordance

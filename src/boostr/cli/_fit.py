@@ -14,13 +14,13 @@ from typing import Annotated, Any
 
 import typer
 
+from boostr import BoostR
 from boostr.cli import _options as options
 from boostr.cli._files import quote_names
 from boostr.cli._inputs import FleetFiles
 from boostr.cli._output import echo, print_json, print_table
 from boostr.cli._tables import FleetData, read_fleet, read_when
 from boostr.data.individuals import count_of
-from boostr.estimators import BoostR
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection import SensorImportance, sensor_importance
 from boostr.inspection.model import unused_features, unused_sensors

@@ -1,17 +1,12 @@
 """Trees with vector leaves, grown from histograms."""
 
 from boostr._engine.tree._coarse import joins_bins
-from boostr._engine.tree._grower import (
-    GrowthParams,
-    compile_growth,
-    compile_search,
-    grow_tree,
-)
+from boostr._engine.tree._grower import GrowthParams, grow_tree
 from boostr._engine.tree._limits import Limits
-from boostr._engine.tree._search import LeafProblem
+from boostr._engine.tree._search import LeafProblem, compile_bounds, compile_search
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
-from boostr._engine.tree._whole import WholeRoot, do_without_kernel
+from boostr._engine.tree._whole import WholeRoot, compile_growth
 
 __all__ = [
     "GrowthParams",
@@ -21,9 +16,9 @@ __all__ = [
     "LocalSource",
     "Tree",
     "WholeRoot",
+    "compile_bounds",
     "compile_growth",
     "compile_search",
-    "do_without_kernel",
     "grow_tree",
     "joins_bins",
     "pack_trees",

@@ -14,19 +14,13 @@ from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, f
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._engine.tree._whole import (
-    TreeSpace,
-    WholeRoot,
     grow_whole_tree,
-    has_kernel,
 )
 from boostr._kernels.apply import Nodes
-from boostr._kernels.group_lasso import Groups
-from boostr._kernels.growth import Individuals
-from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["GrowthParams", "compile_growth", "compile_search", "grow_tree"]
+__all__ = ["GrowthParams", "grow_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +202,7 @@ def grow_tree(
         search = replace(search, n_values=coarse.n_values)
     is_best_first = params.growth == "best"
     limits = problem.limits
-    if is_best_first and problem.groups is None and limits is None and has_kernel():
+    if is_best_first and problem.groups is None and limits is None:
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)
@@ -217,31 +211,6 @@ def grow_tree(
         builder = _LimitedBuilder(limits, search, params, features, seed, coarse)
     (_grow_best_first if is_best_first else _grow_by_level)(source, builder)
     return builder.finish()
-
-
-def compile_search(is_categorical: BoolArray, *, has_groups: bool) -> None:
-    """Compile the kernels that search for splits, by a node of one term and of nobody."""
-    find_split(*_search_nobody(is_categorical, has_groups=has_groups), 0)
-
-
-def compile_growth(is_categorical: BoolArray) -> None:
-    """Compile the kernel that grows whole trees in the same way."""
-    sums, features, search = _search_nobody(is_categorical, has_groups=False)
-    bins, rows = np.empty((0, 1), dtype=np.uint8), np.empty((0, 3))
-    individuals = Individuals(bins, rows, features[:0], features[:0])
-    root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
-    grow_whole_tree(root, search, features, 0.0, 0)
-
-
-def _search_nobody(
-    is_categorical: BoolArray, *, has_groups: bool
-) -> tuple[FloatArray, IndexArray, SearchParams]:
-    """Return sums, features and what else a search of one term among nobody needs."""
-    one = np.ones(1, dtype=np.int32)
-    groups = Groups(np.array([0, 1], dtype=np.int32), np.ones(1), True)
-    problem = LeafProblem(FULL, np.ones((1, 1)), groups if has_groups else None)
-    categories = is_categorical if is_categorical.any() else None
-    return np.zeros((1, 2, 3)), one - 1, SearchParams(problem, one, categories, 1.0, 0, 1)
 
 
 def _split_leaf(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,8 +15,7 @@ from boostr._kernels.split import (
     ROUNDING,
     draw_candidates,
     find_best_split,
-    mark_left,
-    middle_of_gap,
+    find_search,
     mix_bits,
     order_categories,
     shrink_categories,
@@ -33,8 +32,11 @@ __all__ = [
     "LeafNode",
     "LeafProblem",
     "SearchParams",
+    "compile_bounds",
+    "compile_search",
     "find_split",
     "search_features",
+    "search_nobody",
 ]
 
 
@@ -180,20 +182,7 @@ def _search_groups(
     space = Space.for_node(node, len(rising))
     bounds = np.full(len(features), np.inf)
     if len(features) > 1:
-        bound_features(
-            histograms,
-            features,
-            params.n_values,
-            params.is_categorical,
-            node,
-            params.min_count,
-            params.n_candidates,
-            np.uint64(seed),
-            rising,
-            np.ones(len(rising), dtype=np.bool_),
-            space,
-            bounds,
-        )
+        _bound_features(histograms, features, params, seed, node, rising, space, bounds)
     descend = find_descend()
     best = own * (1.0 + ROUNDING)
     for slot in np.argsort(-bounds, kind="stable"):
@@ -205,15 +194,50 @@ def _search_groups(
                 ordered, node, best, space, descend
             )
             if reduction > best:
-                best, order = reduction, ordered.order
+                best = reduction
                 if params.n_candidates == 0 and not params.is_category(feature):
-                    position = middle_of_gap(histogram[: len(order), -1], position)
+                    position = _move_to_middle(
+                        histogram[: len(ordered.order), -1], position
+                    )
                 found.gain, found.feature = best - own, feature
-                found.bin_index, found.missing_left = int(order[position]), missing_left
-                mark_left(order, position, missing_left, missing_left, found.goes_left)
-    if found.feature >= 0:
-        slot = int(np.flatnonzero(features == found.feature)[0])
-        found.sums[1] = histograms[slot][found.goes_left].sum(axis=0)
+                found.bin_index = int(ordered.order[position])
+                found.missing_left = missing_left
+                found.goes_left[:] = missing_left  # so do bins that this node has not
+                found.goes_left[ordered.order] = np.arange(len(ordered.order)) <= position
+                found.sums[1] = histogram[found.goes_left].sum(axis=0)
+
+
+def _bound_features(
+    histograms: FloatArray,
+    features: IndexArray,
+    params: SearchParams,
+    seed: int,
+    node: Node,
+    rising: IndexArray,
+    space: Space,
+    bounds: FloatArray,
+) -> None:
+    """Write what no threshold of a feature exceeds."""
+    bound_features(
+        histograms,
+        features,
+        params.n_values,
+        params.is_categorical,
+        node,
+        params.min_count,
+        params.n_candidates,
+        np.uint64(seed),
+        rising,
+        np.ones(len(rising), dtype=np.bool_),
+        space,
+        bounds,
+    )
+
+
+def _move_to_middle(counts: FloatArray, position: int) -> int:
+    """Move a threshold to the middle of the empty bins that follow it, as kernels do."""
+    following = np.flatnonzero(counts[position + 1 :])
+    return position + int(following[0]) // 2 if len(following) else len(counts) - 1
 
 
 def _order_bins(
@@ -241,3 +265,42 @@ def _order_bins(
             draw_candidates(counts, n_candidates, np.uint64(own_seed), is_candidate)
         skips_empty = n_candidates == 0 or is_categorical
         yield Ordered(histogram, order, is_candidate, params.min_count, skips_empty)
+
+
+# --- First use
+
+
+def search_nobody(
+    is_categorical: BoolArray,
+) -> tuple[FloatArray, IndexArray, SearchParams]:
+    """Return sums, features and what else a search of one term among nobody needs."""
+    one = np.ones(1, dtype=np.int32)
+    categories = is_categorical if is_categorical.any() else None
+    problem = LeafProblem(FULL, np.ones((1, 1)))
+    return np.zeros((1, 2, 3)), one - 1, SearchParams(problem, one, categories, 1.0, 0, 1)
+
+
+def compile_search(is_categorical: BoolArray, *, has_groups: bool) -> None:
+    """Compile the kernels that search for splits, but for those of `compile_bounds`."""
+    _, features, params = search_nobody(is_categorical)
+    if not has_groups:
+        find_search(params.is_categorical, params.problem.kernel_solver)
+        return
+    # A feature by which two individuals differ: it is alone, and needs no bounds.
+    groups = Groups(np.array([0, 1], dtype=np.int32), np.zeros(1), True)
+    params = replace(
+        params,
+        problem=LeafProblem(GROUPED, np.ones((1, 1)), groups),
+        n_values=np.full(len(is_categorical), 2, dtype=np.int32),
+    )
+    sums = np.array([[[-1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]])
+    find_split(sums, features, params, 0)
+
+
+def compile_bounds(is_categorical: BoolArray) -> None:
+    """Compile the kernel that bounds what features reach where terms have groups."""
+    sums, features, params = search_nobody(is_categorical)
+    groups = Groups(np.array([0, 1], dtype=np.int32), np.zeros(1), True)
+    node = Node(np.zeros(3), params.problem.penalty, groups, np.zeros(1))
+    rising, space = np.arange(2, dtype=np.int32), Space.for_node(node, 2)
+    _bound_features(sums, features, params, 0, node, rising, space, np.empty(1))

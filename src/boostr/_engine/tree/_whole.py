@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
-from boostr._engine.tree._search import SearchParams
+from boostr._engine.tree._search import SearchParams, search_nobody
 from boostr._engine.tree._tree import Tree, pack_sides
+from boostr._kernels._jit import Address
 from boostr._kernels.apply import Nodes
 from boostr._kernels.growth import (
     GrowingNodes,
@@ -23,28 +21,11 @@ from boostr._typing import BoolArray, FloatArray, IndexArray
 __all__ = [
     "TreeSpace",
     "WholeRoot",
-    "do_without_kernel",
+    "compile_growth",
     "grow_whole_tree",
-    "has_kernel",
 ]
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
-_busy: list[Callable[[], bool]] = []  # whether other processes compile the kernel
-
-
-@contextmanager
-def do_without_kernel(while_true: Callable[[], bool]) -> Iterator[None]:
-    """Let trees be grown node by node while another process compiles the kernel."""
-    _busy.append(while_true)
-    try:
-        yield
-    finally:
-        _busy.remove(while_true)
-
-
-def has_kernel() -> bool:
-    """Return whether no other process is about to leave the kernel on disk."""
-    return not (_busy and any(is_busy() for is_busy in _busy))
 
 
 class TreeSpace:
@@ -87,10 +68,38 @@ class WholeRoot:
         self.space = space
 
 
+def compile_growth(is_categorical: BoolArray) -> None:
+    """Compile the kernel that grows whole trees, by a root of one term and of nobody."""
+    sums, features, search = search_nobody(is_categorical)
+    bins, rows = np.empty((0, 1), dtype=np.uint8), np.empty((0, 3))
+    individuals = Individuals(bins, rows, features[:0], features[:0])
+    root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
+    # Without anybody nothing is summed, so that kernel may still be missing.
+    _call_kernel(root, search, features, 0.0, 0, accumulate=0)
+
+
 def grow_whole_tree(
     root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
 ) -> Tree:
     """Grow a tree best first; it has the same bits as one that is grown node by node."""
+    if root.space.max_leaves == 1:
+        n_nodes, n_sets = _write_root(root, search), 0
+    else:
+        n_nodes, n_sets = _call_kernel(
+            root, search, features, price, seed, find_accumulate()
+        )
+    return _read_tree(root.space.nodes, n_nodes, n_sets)
+
+
+def _call_kernel(
+    root: WholeRoot,
+    search: SearchParams,
+    features: IndexArray,
+    price: float,
+    seed: int,
+    accumulate: Address,
+) -> tuple[int, int]:
+    """Write a tree; return its numbers of nodes and of splits by category."""
     problem, space = search.problem, root.space
     rules = SplitRules(
         features,
@@ -105,20 +114,16 @@ def grow_whole_tree(
         space.is_candidate,
         price,
         find_search(search.is_categorical, problem.kernel_solver),
-        find_accumulate(),
+        accumulate,
     )
-    if space.max_leaves == 1:
-        n_nodes, n_sets = _write_root(root, search), 0
-    else:
-        n_nodes, n_sets = grow_best_first(
-            root.individuals,
-            root.sums,
-            rules,
-            space.max_leaves,
-            space.histograms,
-            space.nodes,
-        )
-    return _read_tree(space.nodes, n_nodes, n_sets)
+    return grow_best_first(
+        root.individuals,
+        root.sums,
+        rules,
+        space.max_leaves,
+        space.histograms,
+        space.nodes,
+    )
 
 
 def _write_root(root: WholeRoot, search: SearchParams) -> int:
