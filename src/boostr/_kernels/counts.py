@@ -258,7 +258,7 @@ def mix_counts(
         lower[row], upper[row] = _grow(chances, level)
 
 
-@inner_kernel
+@allocating_kernel
 def _grow(chances: list[float], level: float) -> tuple[float, float]:
     """Return the interval that grows from the most probable value."""
     low = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import call_by_address, inlined_kernel, kernel, types
+from boostr._kernels._jit import call_by_address, inlined_kernel, types, wide_kernel
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
@@ -143,7 +143,7 @@ def _accumulate_any(
             cells += np.uint64(out.shape[1]) * n_channels
 
 
-@kernel
+@wide_kernel
 def accumulate_histograms(
     x_binned: BinArray,
     rows: FloatArray,
