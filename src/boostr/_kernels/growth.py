@@ -181,10 +181,24 @@ def _sum_children(
         flat[place] -= taken[place]
 
 
+@inlined_kernel
+def _sum_gradients(
+    individuals: Individuals, rules: SplitRules, gradients: FloatArray, root: FloatArray
+) -> None:
+    """Sum the channels of the root that change from tree to tree."""
+    x_binned, rows, members, _ = individuals
+    call_accumulate(rules.accumulate, x_binned, rows, members, rules.features, gradients)
+    for slot in range(gradients.shape[0]):
+        for bin_index in range(gradients.shape[1]):
+            for channel in range(gradients.shape[2]):
+                root[slot, bin_index, channel] = gradients[slot, bin_index, channel]
+
+
 @kernel
 def grow_best_first(
     individuals: Individuals,
     root: FloatArray,
+    gradients: FloatArray,
     rules: SplitRules,
     max_leaves: int,
     histograms: FloatArray,
@@ -198,6 +212,9 @@ def grow_best_first(
         Bins and statistics; members are reordered, so that those of a leaf stand together.
     root : (n_used, n_bins, n_channels) float64, C order
         The sums of the root.
+    gradients : (n_used, n_bins, n_gradients) float64, C order
+        Working space, where so many channels of the root, the first, are not summed yet;
+        else empty.
     rules : SplitRules
         What may split a node.
     max_leaves : int
@@ -212,6 +229,8 @@ def grow_best_first(
     tuple of (int, int)
         Number of nodes, and of splits by category.
     """
+    if gradients.shape[0] > 0:
+        _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
     _add_node(0, root, rules, nodes)

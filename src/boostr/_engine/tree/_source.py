@@ -109,17 +109,20 @@ class LocalSource:
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root if its tree is too small for many threads."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
-        is_large = len(self._order) >= _WHOLE_UP_TO * _PARALLEL_FROM
-        uses_threads = self._n_threads > 1 and is_large
-        if uses_threads or max_leaves * prod(shape) > _MOST_SUMS:
+        n_members = len(self._order)
+        is_large = self._n_threads > 1 and n_members >= _WHOLE_UP_TO * _PARALLEL_FROM
+        if is_large or max_leaves * prod(shape) > _MOST_SUMS:
             return None
-        self._sum_root(features)
+        is_summed = max_leaves == 1 or not self._knows(features, shape)
+        is_summed = is_summed or self._uses_threads(n_members, self._n_gradients)
+        if is_summed:
+            self._sum_root(features)
         space = self._space
         if space is None or space.histograms.shape != (max_leaves, *shape):
             space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
         self._span, self._is_grown = {}, True
         data = Individuals(self._bins, self._rows, self._order, self._scratch)
-        return WholeRoot(data, self._root, space)
+        return WholeRoot(data, self._root, space, is_summed=is_summed)
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
         """Return members by leaf, where those of leaves stand, and members of no leaf yet.
@@ -149,9 +152,7 @@ class LocalSource:
     def _sum_root(self, features: IndexArray) -> None:
         """Sum over the root's members; what does not change between trees once."""
         shape = (len(features), self._n_bins, self._rows.shape[1])
-        # The same features may come as another array, from another process.
-        is_same = features is self._used or np.array_equal(features, self._used)
-        is_known = self._root.shape == shape and is_same
+        is_known = self._knows(features, shape)
         self._used = features
         n_members = len(self._order)
         if is_known:
@@ -161,6 +162,17 @@ class LocalSource:
         else:
             self._root = np.empty(shape)
             self._accumulate(0, n_members, self._root)
+
+    def _knows(self, features: IndexArray, shape: tuple[int, ...]) -> bool:
+        """Return whether the root's sums are known but for the gradients."""
+        # The same features may come as another array, from another process.
+        is_same = features is self._used or np.array_equal(features, self._used)
+        return self._root.shape == shape and is_same
+
+    def _uses_threads(self, n_members: int, n_channels: int) -> bool:
+        """Return whether to sum so much on several threads."""
+        n_sums = n_members * max(n_channels, _FEW_CHANNELS)
+        return self._n_threads > 1 and n_sums >= _PARALLEL_FROM * _FEW_CHANNELS
 
     def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
         """Return a node's sums in some fine bins of a feature, see `HistogramSource`."""
@@ -197,8 +209,7 @@ class LocalSource:
         """Sum as many channels as ``out`` has, from the first on."""
         data = (self._bins, self._rows, self._order[begin:end], self._used, out)
         n_chunks = min(self._n_threads, len(self._used))
-        n_sums = (end - begin) * max(out.shape[2], _FEW_CHANNELS)
-        if n_chunks > 1 and n_sums >= _PARALLEL_FROM * _FEW_CHANNELS:
+        if n_chunks > 1 and self._uses_threads(end - begin, out.shape[2]):
             accumulate_histograms_parallel(*data, n_chunks)
         else:
             accumulate_histograms(*data)

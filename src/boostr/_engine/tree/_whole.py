@@ -38,6 +38,7 @@ class TreeSpace:
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
         self.is_candidate: BoolArray = np.ones(n_bins, dtype=np.bool_)
         self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
+        self.gradients: FloatArray = np.empty((*root_shape[:2], n_terms))
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
             bin_threshold=np.empty(n_nodes, np.uint8),
@@ -58,14 +59,21 @@ class TreeSpace:
 class WholeRoot:
     """All that one kernel needs to grow a tree."""
 
-    __slots__ = ("individuals", "space", "sums")
+    __slots__ = ("gradients", "individuals", "space", "sums")
 
     def __init__(
-        self, individuals: Individuals, sums: FloatArray, space: TreeSpace
+        self,
+        individuals: Individuals,
+        sums: FloatArray,
+        space: TreeSpace,
+        *,
+        is_summed: bool = True,
     ) -> None:
         self.individuals = individuals
-        self.sums = sums  # (n_used, n_bins, n_channels), not to be changed
+        self.sums = sums  # (n_used, n_bins, n_channels)
         self.space = space
+        # Where the kernel sums the channels that change from tree to tree, if it does.
+        self.gradients = space.gradients[:0] if is_summed else space.gradients
 
 
 def compile_growth(is_categorical: BoolArray) -> None:
@@ -119,6 +127,7 @@ def _call_kernel(
     return grow_best_first(
         root.individuals,
         root.sums,
+        root.gradients,
         rules,
         space.max_leaves,
         space.histograms,
