@@ -1,4 +1,4 @@
-"""Names for the arrays that pass between modules."""
+"""Names for the arrays, and for other things, that pass between modules."""
 
 from __future__ import annotations
 
@@ -14,3 +14,5 @@ OffsetArray: TypeAlias = NDArray[np.int64]
 BinArray: TypeAlias = NDArray[np.uint8]
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
+# Of a compiled function: a number, or the function itself where Numba is switched off.
+Address: TypeAlias = Any

@@ -1,12 +1,18 @@
 """The only callers of Numba's decorators, typed so that kernels keep their signatures.
 
-A kernel is compiled when it is first needed, while somebody waits. Some of what takes long
-has a plain substitute: arrays that are allocated in a kernel and not handed to it, for
-which Numba counts who holds any array at all (a quarter of everything), operations between
-whole arrays, which bring a message about shapes
-along (4 s), NumPy's stable sort (5 s), and, on the way of a first fit, ``min`` and ``max``
-(0.2 s for every combination of types). Numba takes a number in the code for a type of
-its own, and would compile ``f`` twice for ``f(0)`` and ``f(n)``; kernels do not.
+A kernel is compiled when it is first needed, while somebody waits. Three things make that
+take longer than it must:
+
+- Arrays that a kernel allocates. For these Numba counts references to all arrays, which
+  takes a quarter of the time. Working space is therefore passed to kernels.
+- Kernels that call each other. The compiler takes in all that a kernel calls once more;
+  `call_by_address` keeps large ones apart.
+- Operations between whole arrays, which bring a message about shapes along (4 s), NumPy's
+  stable sort (5 s), and, on the way of a first fit, ``min`` and ``max`` (0.2 s for every
+  combination of types).
+
+Numba takes a number in the code for a type of its own, and would compile ``f`` twice for
+``f(0)`` and ``f(n)``; kernels do not.
 """
 
 from __future__ import annotations
@@ -20,19 +26,18 @@ from llvmlite.ir import FunctionType
 from numba.extending import intrinsic
 
 from boostr._kernels.threads import run_in_parts
+from boostr._typing import Address
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
 R = TypeVar("R")
 types: Any = numba.types  # of arguments
-Address = Any  # of a kernel: a number, or the function itself where Numba is switched off
 Part = tuple[int, int]  # the first individual, and the one after the last
 
 _SHARED_FROM = 2_000  # individuals from which waking up threads pays
 _PARTS = 4  # of the individuals for each thread: some parts take longer than others
 
 __all__ = [
-    "Address",
     "Part",
     "allocating_kernel",
     "call_by_address",
@@ -46,10 +51,7 @@ __all__ = [
 
 
 def kernel(function: F) -> F:
-    """Compile one serial kernel; the machine code is cached on disk.
-
-    It allocates no arrays, so that Numba need not count who holds them.
-    """
+    """Compile one serial kernel, which allocates no arrays; it is cached on disk."""
     return _compile(function, _nrt=False)
 
 
@@ -112,9 +114,8 @@ def call_by_address(
 ) -> tuple[Callable[Concatenate[Address, P], R], Callable[..., Address]]:
     """Return how other kernels call a kernel without containing it, and its address.
 
-    The compiler takes all that a kernel calls in once more, and cannot begin before that is
-    compiled. A kernel that is called by its address is compiled once, and may be so by
-    another process at the same time as its caller.
+    Such a kernel is compiled once, and another process may compile it at the same time as
+    its caller.
 
     Parameters
     ----------

@@ -6,12 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import Address, inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
 from boostr._kernels.histogram import call_accumulate
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
-from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, PositionArray
+from boostr._typing import (
+    Address,
+    BinArray,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    PositionArray,
+)
 
 __all__ = ["GrowingNodes", "Individuals", "SplitRules", "grow_best_first"]
 

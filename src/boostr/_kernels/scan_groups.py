@@ -20,7 +20,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._kernels._jit import Address, inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import (
     Groups,
     call_descend,
@@ -31,7 +31,7 @@ from boostr._kernels.group_lasso import (
 )
 from boostr._kernels.group_newton import add_row, copy
 from boostr._kernels.split import draw_candidates, mix_bits
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
 __all__ = ["Node", "Ordered", "Space", "bound_features", "scan_groups"]
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from boostr._kernels._jit import (
-    Address,
     allocating_kernel,
     call_by_address,
     inlined_kernel,
@@ -16,7 +15,7 @@ from boostr._kernels._jit import (
     types,
 )
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "ROUNDING",

@@ -6,7 +6,6 @@ import numpy as np
 
 from boostr._engine.tree._search import SearchParams, search_nobody
 from boostr._engine.tree._tree import Tree, pack_sides
-from boostr._kernels._jit import Address
 from boostr._kernels.apply import Nodes
 from boostr._kernels.growth import (
     GrowingNodes,
@@ -16,7 +15,7 @@ from boostr._kernels.growth import (
 )
 from boostr._kernels.histogram import find_accumulate
 from boostr._kernels.split import find_search, sum_bins
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "TreeSpace",
