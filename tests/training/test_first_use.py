@@ -62,13 +62,16 @@ class FakeProcess:
 
 class FakePipe:
     def __init__(self):
-        self.news = None
+        self.news, self.is_closed = None, False
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
         pass
+
+    def close(self):
+        self.is_closed = True
 
     def write(self, message):
         self.news = pickle.loads(message)
@@ -124,6 +127,7 @@ def test_a_process_that_has_ended_is_started_again(started):
     started[0].returncode = 1
     fit_dozen(n_jobs=2)
     assert [process.stdin.news is None for process in started] == [True, False]
+    assert started[0].stdin.is_closed
 
 
 @pytest.mark.usefixtures("missing")
@@ -248,10 +252,12 @@ def test_settings_that_cannot_be_sent_do_no_harm(started):
 
 
 def test_python_does_not_warn_of_a_process_that_goes_on(monkeypatch):
-    running, done = FakeProcess(), FakeProcess(is_running=False)
+    waiting, running, done = FakeProcess(), FakeProcess(), FakeProcess(is_running=False)
+    monkeypatch.setattr(other_process, "_waiting", [waiting])
     monkeypatch.setattr(other_process, "_busy", [running, done])
     other_process._let_go()
-    assert running.returncode == 0
+    assert waiting.returncode == running.returncode == 0
+    assert waiting.stdin.is_closed
 
 
 @pytest.mark.parametrize("has_sensors", [False, True])

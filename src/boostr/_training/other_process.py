@@ -42,7 +42,8 @@ def start() -> bool:
     """Start the process unless one is waiting; return whether there is one."""
     if _waiting and _waiting[0].poll() is None:
         return True
-    _waiting.clear()
+    while _waiting:
+        _close(_waiting.pop())
     if not Path(sys.executable or "").stem.startswith("python"):
         return False
     try:
@@ -69,9 +70,17 @@ def tell(*news: object) -> None:
             pipe.write(message)
 
 
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Tell a process nothing, upon which it ends."""
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    process.stdin.close()
+
+
 @atexit.register
 def _let_go() -> None:
     """Let other processes end on their own, which Python would warn about."""
+    for process in _waiting:
+        _close(process)
     for process in (*_waiting, *_busy):
         if process.poll() is None:
             process.returncode = 0
