@@ -11,6 +11,7 @@ import pytest
 
 import boostr
 from boostr import BoostR
+from boostr._engine.tree import _whole
 from boostr._training import dozen, first_use, other_process
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
@@ -34,7 +35,7 @@ PLAIN = None, np.zeros(2, dtype=bool)
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("news", "expected"), [(PLAIN, "0 1"), (None, "1 0")], ids=["told", "silent"]
+    ("news", "expected"), [(PLAIN, "1 0"), (None, "1 0")], ids=["told", "silent"]
 )
 def test_the_other_process_leaves_kernels_on_disk(news, expected, tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
@@ -47,7 +48,7 @@ def test_the_other_process_leaves_kernels_on_disk(news, expected, tmp_path):
     shown = subprocess.run(
         [sys.executable, "-c", CODE], env=environment, capture_output=True, check=True
     )
-    # Hits and misses. This process grows the trees, unless it does not come to it soon.
+    # Hits and misses.
     assert shown.stdout.decode().splitlines() == [expected, "1 0"]
 
 
@@ -89,6 +90,7 @@ def started(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(other_process, "_waiting", [])
     monkeypatch.setattr(other_process, "_busy", [])
+    monkeypatch.setattr(_whole, "_compiling", [])
     return processes
 
 
@@ -100,8 +102,8 @@ def missing(monkeypatch):
 
 def fit_dozen(**params):
     X, y, _ = dozen.draw_dozen(has_sensors=False)
-    model = BoostR(n_estimators=2, validation=None, random_state=0, **params).fit(X, y)
-    return model.predict(X)
+    params = {"n_estimators": 2, "validation": None, "random_state": 0} | params
+    return BoostR(**params).fit(X, y).predict(X)
 
 
 @pytest.mark.usefixtures("missing")
@@ -131,8 +133,28 @@ def test_a_process_that_has_ended_is_started_again(started):
 
 
 @pytest.mark.usefixtures("missing")
-def test_two_processes_do_what_one_does(started):
-    assert np.array_equal(fit_dozen(n_jobs=2), fit_dozen(n_jobs=1))
+@pytest.mark.parametrize("n_more", [0, 1, 100])
+def test_trees_do_not_wait_for_the_kernel_and_have_the_same_bits(
+    n_more, started, monkeypatch
+):
+    whole = []
+
+    def grow(*arguments):
+        whole.append(1)
+        return _whole.grow_whole_tree(*arguments)
+
+    def poll(process, asked=[]):  # noqa: B006 - counts
+        asked.append(1)
+        return None if len(asked) <= n_more else 0
+
+    monkeypatch.setattr("boostr._engine.tree._grower.grow_whole_tree", grow)
+    params = {"min_samples_leaf": 2, "n_estimators": 6}
+    expected = fit_dozen(n_jobs=1, **params)
+    n_whole = len(whole)
+    whole.clear()
+    monkeypatch.setattr(FakeProcess, "poll", poll)
+    assert np.array_equal(fit_dozen(n_jobs=2, **params), expected)
+    assert len(whole) == max(n_whole - n_more, 0)
     assert len(started) == 1
 
 

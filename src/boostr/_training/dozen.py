@@ -116,6 +116,7 @@ def main() -> None:
     settings, is_categorical = told
     if settings is None:
         _compile_small()
+        compile_growth(is_categorical)
     else:
         _fit_dozen(settings, is_categorical)
 

@@ -1,7 +1,8 @@
 """Kernels of a first fit, compiled by two processes side by side.
 
-The kernels that search for splits and grow trees take about as long as all others together:
-this process compiles the former while another one compiles the latter.
+The kernels that search for splits take about as long as most others together: this process
+compiles the former while another one compiles the latter. The kernel that grows whole trees
+comes last: trees are grown node by node, with the same bits, until it is there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numba
 
-from boostr._engine.tree import compile_growth, compile_search
+from boostr._engine.tree import compile_search, do_without_kernel
 from boostr._kernels.growth import grow_best_first
 from boostr._kernels.scan_groups import scan_groups
 from boostr._training import other_process
@@ -27,7 +28,7 @@ def compile_side_by_side(
     """Compile kernels of a default fit, if they are not on disk and cores are free.
 
     The other process goes on meanwhile: what it has not compiled when it is needed, this
-    one compiles itself.
+    one compiles itself, but for the kernel that grows whole trees.
     """
     is_usual = settings.growth == "best" and settings.leaf == "power"
     is_usual &= settings.loss == "intensity"
@@ -39,12 +40,12 @@ def compile_side_by_side(
     try:
         if not other_process.start():
             return
-        other_process.tell(settings if has_sensors else None, is_categorical)
+        runs = other_process.tell(settings if has_sensors else None, is_categorical)
     except Exception:  # an object of the user's that cannot be pickled
         return
     compile_search(is_categorical, has_groups=has_sensors)
     if not has_sensors:
-        compile_growth(is_categorical)
+        do_without_kernel(runs)
 
 
 def _is_missing(kernel: Any) -> bool:

@@ -13,6 +13,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,8 +60,8 @@ def start() -> bool:
     return True
 
 
-def tell(*news: object) -> None:
-    """Tell the process that waits what is fitted."""
+def tell(*news: object) -> Callable[[], bool]:
+    """Tell the process that waits what is fitted; return whether it runs, to be called."""
     message = pickle.dumps(news)
     while _waiting:
         process = _waiting.pop()
@@ -68,6 +69,7 @@ def tell(*news: object) -> None:
         assert process.stdin is not None  # noqa: S101 - it is a pipe
         with suppress(OSError), process.stdin as pipe:  # it may have ended already
             pipe.write(message)
+    return lambda: any(process.poll() is None for process in _busy)
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

@@ -6,7 +6,7 @@ from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem, compile_bounds, compile_search
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
-from boostr._engine.tree._whole import WholeRoot, compile_growth
+from boostr._engine.tree._whole import WholeRoot, compile_growth, do_without_kernel
 
 __all__ = [
     "GrowthParams",
@@ -19,6 +19,7 @@ __all__ = [
     "compile_bounds",
     "compile_growth",
     "compile_search",
+    "do_without_kernel",
     "grow_tree",
     "joins_bins",
     "pack_trees",

@@ -15,6 +15,7 @@ from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._engine.tree._whole import (
     grow_whole_tree,
+    has_kernel,
 )
 from boostr._kernels.apply import Nodes
 from boostr._kernels.split import sum_bins
@@ -202,7 +203,7 @@ def grow_tree(
         search = replace(search, n_values=coarse.n_values)
     is_best_first = params.growth == "best"
     limits = problem.limits
-    if is_best_first and problem.groups is None and limits is None:
+    if is_best_first and problem.groups is None and limits is None and has_kernel():
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from boostr._engine.tree._search import SearchParams, search_nobody
@@ -21,10 +23,24 @@ __all__ = [
     "TreeSpace",
     "WholeRoot",
     "compile_growth",
+    "do_without_kernel",
     "grow_whole_tree",
+    "has_kernel",
 ]
 
+_compiling: list[Callable[[], bool]] = []  # whether other processes do
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
+
+
+def do_without_kernel(is_compiling: Callable[[], bool]) -> None:
+    """Let trees be grown node by node while another process compiles the kernel."""
+    _compiling.append(is_compiling)
+
+
+def has_kernel() -> bool:
+    """Return whether no other process is about to leave the kernel on disk."""
+    _compiling[:] = [is_compiling for is_compiling in _compiling if is_compiling()]
+    return not _compiling
 
 
 class TreeSpace:
