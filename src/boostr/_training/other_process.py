@@ -61,15 +61,14 @@ def start() -> bool:
 
 
 def tell(*news: object) -> Callable[[], bool]:
-    """Tell the process that waits what is fitted; return whether it runs, to be called."""
+    """Tell the process that waits what is fitted; return a test of whether it still runs."""
     message = pickle.dumps(news)
-    while _waiting:
-        process = _waiting.pop()
-        _busy.append(process)
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        with suppress(OSError), process.stdin as pipe:  # it may have ended already
-            pipe.write(message)
-    return lambda: any(process.poll() is None for process in _busy)
+    process = _waiting.pop()
+    _busy.append(process)
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    with suppress(OSError), process.stdin as pipe:  # it may have ended already
+        pipe.write(message)
+    return lambda: process.poll() is None
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
