@@ -61,7 +61,7 @@ def start() -> bool:
 
 
 def tell(*news: object) -> Callable[[], bool]:
-    """Tell the process that waits what is fitted; return a test of whether it still runs."""
+    """Tell the process that waits what is fitted; return how to ask if it runs."""
     message = pickle.dumps(news)
     process = _waiting.pop()
     _busy.append(process)
