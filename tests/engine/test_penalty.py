@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.basis.test_sensors import Fleet
 from tests.engine.histories import AWKWARD, FAMILIES, clocked
+from tests.kernels.calls import from_python
 
 from boostr._engine.penalty import (
     _SENSOR_INDIVIDUALS,
@@ -92,7 +93,8 @@ def test_prices_are_standard_errors_of_the_gradient(rng, baseline, loss):
     sums = np.concatenate(
         [-case.stats.linear.sum(axis=0), case.stats.quadratic.sum(axis=0), [12.0]]
     )
-    factor = price_factor(observe(sums, problem.groups), problem.groups)
+    observed = from_python(observe)(sums, problem.groups)
+    factor = from_python(price_factor)(observed, problem.groups)
     squares = np.sum(case.gradients() ** 2, axis=0)
     errors = [np.sqrt(squares[a:b].sum()) for a, b in pairwise(problem.groups.starts)]
     expected = _STANDARD_ERRORS * GAMMA2 * np.array(errors)[1:]

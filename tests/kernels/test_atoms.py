@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
+from tests.kernels.calls import from_python
 
-from boostr._kernels.atoms import SensorAtoms, evaluate_atoms, find_atoms
+from boostr._kernels import atoms as kernels
+from boostr._kernels.atoms import SensorAtoms, evaluate_atoms
 
+find_atoms = from_python(kernels.find_atoms)
 LOW, HIGH = -1.0, 3.0
 orders = pytest.mark.parametrize("order", [1, 2, 3, 4])
 numbers_of_knots = pytest.mark.parametrize("n_knots", [0, 1, 2, 5])

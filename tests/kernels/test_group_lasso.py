@@ -7,15 +7,24 @@ from scipy.linalg import block_diag
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
 from tests import oracles, oracles_groups
+from tests.kernels.calls import from_python
 
 from boostr._kernels import group_lasso
 from boostr._kernels.group_lasso import (
     Groups,
     descend_blocks,
-    observe,
-    price_factor,
     solve_groups,
-    unpack_matrix,
+)
+
+observe, price_factor, unpack_matrix, write_pull, measure = map(
+    from_python,
+    (
+        group_lasso.observe,
+        group_lasso.price_factor,
+        group_lasso.unpack_matrix,
+        group_lasso._write_pull,
+        group_lasso.measure,
+    ),
 )
 
 TOLERANCE = 1e-10
@@ -280,6 +289,8 @@ def count_sweeps(monkeypatch, problem, tolerance):
 
         return run
 
+    monkeypatch.setattr(group_lasso, "_write_pull", write_pull)
+    monkeypatch.setattr(group_lasso, "measure", measure)
     monkeypatch.setattr(group_lasso, "_sweep", count("sweep", sweep))
     monkeypatch.setattr(group_lasso, "descend_together", count("together", together))
     descend = getattr(descend_blocks, "py_func", descend_blocks)

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles_groups as oracles
+from tests.kernels.calls import from_python
 
 from boostr._kernels import group_newton
-from boostr._kernels.group_newton import add_row, descend_together, measure
+from boostr._kernels.group_newton import descend_together
 
 sizes_of_groups = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 seeds = st.integers(0, 2**32 - 1)
@@ -52,12 +53,12 @@ class Problem:
 @pytest.mark.parametrize("factor", [0.0, -2.0])
 def test_a_multiple_of_a_row_is_added(factor):
     out = np.array([1.0, 2.0])
-    add_row(np.array([3.0, 5.0]), factor, out)
+    from_python(group_newton.add_row)(np.array([3.0, 5.0]), factor, out)
     assert np.array_equal(out, [1.0 + 3.0 * factor, 2.0 + 5.0 * factor])
 
 
 def test_the_length_of_a_vector_is_that_of_its_first_values():
-    assert measure(np.array([3.0, 4.0, 12.0]), 2) == 5.0
+    assert from_python(group_newton.measure)(np.array([3.0, 4.0, 12.0]), 2) == 5.0
 
 
 @settings(max_examples=25)
@@ -68,7 +69,7 @@ def test_second_derivatives_are_differences_of_slopes(seed, sizes):
     n_terms = len(problem.beta)
     terms, out = np.empty(n_terms), np.zeros((n_terms, n_terms))
     leaf = problem.matrix, problem.starts, problem.prices, problem.beta
-    n_free, n_active = group_newton._write_curvature(*leaf, terms, out)
+    n_free, n_active = from_python(group_newton._write_curvature)(*leaf, terms, out)
     assert n_active == n_terms
     assert n_free == np.diff(problem.starts)[problem.prices == 0.0].sum()
     order = terms.astype(int)
@@ -81,23 +82,23 @@ def test_factors_solve_the_linear_system(seed, size):
     problem = Problem(seed, [size])
     matrix = problem.matrix + 0.1 * np.eye(size)
     factor, found = matrix.copy(), problem.gradient.copy()
-    group_newton._factor(factor, size, size, np.empty(size))
-    group_newton._solve(factor, size, found)
+    from_python(group_newton._factor)(factor, size, size, np.empty(size))
+    from_python(group_newton._solve)(factor, size, found)
     assert_allclose(np.triu(factor).T @ np.triu(factor), matrix, atol=1e-12)
     assert_allclose(found, np.linalg.solve(matrix, problem.gradient), rtol=1e-8, atol=1e-10)
 
 
 def test_a_direction_without_curvature_has_no_step_without_a_price():
     matrix, found = np.ones((2, 2)), np.array([3.0, 3.0])
-    assert not group_newton._factor(matrix, 2, 2, np.empty(2))
-    group_newton._solve(matrix, 2, found)
+    assert not from_python(group_newton._factor)(matrix, 2, 2, np.empty(2))
+    from_python(group_newton._solve)(matrix, 2, found)
     assert_allclose(found, [3.0, 0.0])
 
 
 def test_a_direction_without_curvature_has_a_long_step_where_there_is_a_price():
     matrix, found = np.ones((2, 2)), np.array([3.0, 4.0])
-    assert group_newton._factor(matrix, 1, 2, np.empty(2))
-    group_newton._solve(matrix, 2, found)
+    assert from_python(group_newton._factor)(matrix, 1, 2, np.empty(2))
+    from_python(group_newton._solve)(matrix, 2, found)
     assert_allclose(found, [3.0 - 1e11, 1e11])
 
 
@@ -143,8 +144,8 @@ def test_the_crossing_is_where_the_first_group_with_a_price_comes_to_zero():
     problem.prices = np.array([1.0, 0.0, 1.0])
     step = -np.repeat([2.0, 8.0, 4.0], [2, 1, 1]) * problem.beta
     leaf = problem.starts, problem.prices, problem.beta
-    assert_allclose(group_newton._find_crossing(*leaf, step), 0.25)
-    assert group_newton._find_crossing(*leaf, -step) == np.inf
+    assert_allclose(from_python(group_newton._find_crossing)(*leaf, step), 0.25)
+    assert from_python(group_newton._find_crossing)(*leaf, -step) == np.inf
 
 
 @settings(max_examples=50)

@@ -5,7 +5,11 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from tests import oracles
 
-from boostr._kernels.histogram import accumulate_histograms, accumulate_histograms_parallel
+from boostr._kernels.histogram import (
+    accumulate_histograms,
+    accumulate_histograms_parallel,
+    accumulate_some_bins,
+)
 
 
 def accumulate(x_binned, rows, members, features, n_channels, n_bins):
@@ -100,3 +104,21 @@ def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
     parallel = np.full_like(serial, np.nan)
     accumulate_histograms_parallel(x_binned, rows, members, features, parallel, n_chunks)
     assert np.array_equal(serial, parallel)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 40),
+    n_bins=st.integers(2, 9),
+    bins=st.tuples(st.integers(0, 8), st.integers(0, 8)),
+    n_channels=st.sampled_from([1, 6, 40]),
+)
+def test_some_bins_are_those_of_the_histogram_to_the_bit(seed, n, n_bins, bins, n_channels):
+    rng = np.random.default_rng(seed)
+    first, stop = sorted(min(place, n_bins - 1) for place in bins)
+    x_binned, rows, members = make_node(rng, n + 1, 3, n_bins, n_channels)
+    out = np.full((stop - first + 1, n_channels), np.nan)
+    accumulate_some_bins(x_binned, rows, members, 1, first, n_bins - 1, out)
+    feature = np.ones(1, dtype=np.int32)
+    expected = accumulate(x_binned, rows, members, feature, n_channels, n_bins)[0]
+    assert np.array_equal(out, expected[[*range(first, stop), n_bins - 1]])

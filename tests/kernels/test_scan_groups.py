@@ -6,30 +6,36 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
+from tests.kernels.calls import from_python
 
 from boostr._engine.tree._search import LeafProblem, SearchParams, find_split
 from boostr._kernels import scan_groups as kernels
 from boostr._kernels._jit import kernel
 from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
-from boostr._kernels.scan_groups import (
-    Ordered,
-    Space,
-    _bound_run,
-    bound_features,
-    scan_groups,
-)
+from boostr._kernels.scan_groups import Buffers, Ordered, divide_space
 from boostr._kernels.solve import FULL, GROUPED
 from boostr._kernels.split import _PSEUDO_COUNT, draw_candidates, mix_bits
 
-
-@kernel
-def bound_run(lefts, node, betas, space, out):
-    """Call what Python cannot."""
-    _bound_run(lefts, node, betas, space, out)
-
-
 MISSING = 63
 N_BINS = 64
+
+
+# Python cannot call these.
+
+
+@kernel
+def bound_run(lefts, node, betas, buffers, out):
+    kernels._bound_run(lefts, node, betas, divide_space(buffers), out)
+
+
+@kernel
+def bound_feature(feature, node, buffers):
+    return kernels.bound_feature(feature, node, divide_space(buffers))
+
+
+@kernel
+def scan_groups(feature, node, best, buffers, descend):
+    return kernels.scan_groups(feature, node, best, divide_space(buffers), descend)
 
 
 @dataclass
@@ -135,7 +141,7 @@ class Node:
     def bounds(self, lefts, totals, betas):
         node = kernels.Node(totals, self.penalty, self.groups, betas[0])
         out = np.full((2, len(lefts)), np.nan)
-        bound_run(lefts, node, betas, Space.for_node(node, N_BINS), out)
+        bound_run(lefts, node, betas, Buffers.for_node(node, 1, N_BINS), out)
         return out
 
     def exact_drops(self, lefts, totals):
@@ -275,8 +281,8 @@ def drawn_sets(node, n_candidates, seed):
     for feature, column in enumerate(node.bins.T):
         counts = np.bincount(column, minlength=N_BINS)[: node.n_values].astype(float)
         drawn = np.zeros(node.n_values, dtype=bool)
-        own_seed = np.uint64(mix_bits(np.uint64(seed) + np.uint64(feature + 1)))
-        draw_candidates(counts, n_candidates, own_seed, drawn)
+        own_seed = from_python(mix_bits)(np.uint64(seed) + np.uint64(feature + 1))
+        from_python(draw_candidates)(counts, n_candidates, np.uint64(own_seed), drawn)
         sets.append([range(last + 1) for last in np.flatnonzero(drawn)])
     return sets
 
@@ -357,8 +363,8 @@ def test_where_nothing_is_missing_it_goes_with_the_larger_side(threshold, larger
 
 def scan(node, best):
     feature, known = order_first(node)
-    space = Space.for_node(known, N_BINS)
-    return scan_groups(feature, known, best, space, find_descend())
+    buffers = Buffers.for_node(known, 1, N_BINS)
+    return scan_groups(feature, known, best, buffers, find_descend())
 
 
 def order_first(node, own=None):
@@ -469,24 +475,10 @@ def test_a_run_shares_the_smallest_matrix_of_either_side():
 @given(nodes)
 def test_a_feature_promises_no_less_than_its_thresholds_reach(node):
     lefts, totals = node.run()
-    _, known = order_first(node)
-    promise = np.empty(1)
-    bound_features(
-        node.histograms()[:1],
-        np.zeros(1, dtype=np.int32),
-        np.full(1, node.n_values, dtype=np.int32),
-        None,
-        known,
-        1.0,
-        0,
-        np.uint64(0),
-        np.arange(N_BINS, dtype=np.int32),
-        np.ones(N_BINS, dtype=bool),
-        Space.for_node(known, N_BINS),
-        promise,
-    )
+    feature, known = order_first(node)
+    promise = bound_feature(feature, known, Buffers.for_node(known, 1, N_BINS))
     possible = lefts[(lefts[:, -1] >= 1) & (lefts[:, -1] < totals[-1])]
     reached = (
         node.exact_drops(possible, totals)[1].sum(axis=0) if len(possible) else np.zeros(1)
     )
-    assert promise[0] >= reached.max() * (1.0 - 1e-9)
+    assert promise >= reached.max() * (1.0 - 1e-9)

@@ -5,9 +5,12 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from tests import oracles
+from tests.kernels.calls import from_python
 
-from boostr._kernels.solve import DIAGONAL, FULL, SINGLE, leaf_reduction, solve_leaf
+from boostr._kernels import solve as kernels
+from boostr._kernels.solve import DIAGONAL, FULL, SINGLE, solve_leaf
 
+leaf_reduction = from_python(kernels.leaf_reduction)
 KINDS = {"single": SINGLE, "diagonal": DIAGONAL, "full": FULL}
 kinds = pytest.mark.parametrize("kind", KINDS)
 

@@ -97,7 +97,7 @@ def started(monkeypatch):
 @pytest.fixture
 def missing(monkeypatch):
     """Let all kernels be missing on disk."""
-    monkeypatch.setattr(first_use, "_is_missing", lambda kernel: True)
+    monkeypatch.setattr(first_use, "is_missing", lambda kernel: True)
 
 
 def fit_dozen(**params):
@@ -200,27 +200,6 @@ def test_nothing_is_started_early_where_it_is_of_no_use(reason, started, monkeyp
         monkeypatch.setattr(os, "access", lambda path, mode: False)
     other_process.start_early()
     assert started == []
-
-
-class FakeKernel:
-    __module__, __name__ = "boostr._kernels.fake", "fake"
-    signatures = ()
-
-    def __init__(self, folder):
-        self.stats = type("Stats", (), {"cache_path": None if folder is None else folder})
-
-
-@needs_compiler
-def test_kernels_are_missing_until_they_are_on_disk(tmp_path):
-    kernel = FakeKernel(str(tmp_path))
-    assert first_use._is_missing(kernel)
-    (tmp_path / "fake.fake-12.py311.nbi").touch()
-    assert not first_use._is_missing(kernel)
-
-
-@needs_compiler
-def test_without_a_place_on_disk_nothing_is_shared():
-    assert not first_use._is_missing(FakeKernel(None))
 
 
 def test_a_program_that_embeds_python_starts_no_process(started, monkeypatch):

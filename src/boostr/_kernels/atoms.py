@@ -11,7 +11,6 @@ from boostr._kernels._jit import (
     Part,
     allocating_kernel,
     inner_kernel,
-    kernel,
     shared_kernel,
 )
 from boostr._typing import FloatArray, IndexArray, OffsetArray
@@ -35,7 +34,7 @@ class SensorAtoms(NamedTuple):
     unknown: FloatArray  # (n_atoms,)
 
 
-@kernel
+@inner_kernel
 def find_atoms(
     value: float, sensor: int, atoms: SensorAtoms, out: FloatArray
 ) -> tuple[int, int]:

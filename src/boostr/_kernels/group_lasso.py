@@ -22,7 +22,7 @@ from boostr._kernels._jit import (
     types,
 )
 from boostr._kernels.group_newton import add_row, copy, descend_together, measure
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import Address, FloatArray, IndexArray
 
 __all__ = [
     "Groups",
@@ -293,7 +293,7 @@ call_descend, find_descend = call_by_address(
 )
 
 
-@kernel
+@inner_kernel
 def _write_pull(
     gradient: FloatArray, matrix: FloatArray, beta: FloatArray, pull: FloatArray
 ) -> None:
@@ -347,7 +347,7 @@ def _leave_out(
         out[row - begin] = value
 
 
-@kernel
+@inner_kernel
 def unpack_matrix(sums: FloatArray, penalty: FloatArray, out: FloatArray) -> None:
     """Write H + S, with H the lower triangle in a leaf's sums."""
     n_terms = penalty.shape[0]
@@ -360,7 +360,7 @@ def unpack_matrix(sums: FloatArray, penalty: FloatArray, out: FloatArray) -> Non
             position += 1
 
 
-@kernel
+@inner_kernel
 def observe(sums: FloatArray, groups: Groups) -> float:
     """Return how much was observed in a leaf: the trace of H over the first group."""
     observed = 0.0
@@ -371,7 +371,7 @@ def observe(sums: FloatArray, groups: Groups) -> float:
     return observed
 
 
-@kernel
+@inner_kernel
 def price_factor(observed: float, groups: Groups) -> float:
     """Return what the prices are multiplied with where so much was observed."""
     return math.sqrt(max(observed, 0.0)) if groups.grows else 1.0
@@ -385,12 +385,39 @@ def set_prices(sums: FloatArray, groups: Groups, out: FloatArray) -> None:
         out[group] = factor * groups.prices[group]
 
 
+@kernel
+def solve_in_space(
+    sums: FloatArray,
+    penalty: FloatArray,
+    groups: Groups,
+    descend: Address,
+    work: FloatArray,
+    prices: FloatArray,
+    out: FloatArray,
+) -> float:
+    """Do what `solve_groups` does, in working space of 2 * n_terms + 6 rows."""
+    n_terms = penalty.shape[0]
+    matrix = work[:n_terms]
+    unpack_matrix(sums, penalty, matrix)
+    set_prices(sums, groups, prices)
+    for term in range(n_terms):
+        out[term] = 0.0
+    return call_descend(
+        descend,
+        sums[:n_terms],
+        matrix,
+        groups.starts,
+        prices,
+        _LEAF_TOLERANCE,
+        work[n_terms:],
+        out,
+    )
+
+
 def solve_groups(
     sums: FloatArray, penalty: FloatArray, groups: Groups, out: FloatArray
 ) -> float:
     """Write the best coefficients of a leaf and return how far they lower the objective.
-
-    This is Python: compiled, it would contain `descend_blocks` once more.
 
     Parameters
     ----------
@@ -408,12 +435,6 @@ def solve_groups(
     float
         Drop of the objective against coefficients of zero.
     """
-    n_terms = penalty.shape[0]
-    matrix = np.empty((n_terms, n_terms))
-    work = np.empty((n_terms + 6, n_terms))
-    unpack_matrix(sums, penalty, matrix)
-    prices = price_factor(observe(sums, groups), groups) * groups.prices
-    out[:] = 0.0
-    return descend_blocks(
-        sums[:n_terms], matrix, groups.starts, prices, _LEAF_TOLERANCE, work, out
-    )
+    n_terms = len(penalty)
+    work, prices = np.empty((2 * n_terms + 6, n_terms)), np.empty(len(groups.prices))
+    return solve_in_space(sums, penalty, groups, find_descend(), work, prices, out)

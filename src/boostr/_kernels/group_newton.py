@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import inlined_kernel, inner_kernel
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = ["add_row", "copy", "descend_together", "measure"]
@@ -23,7 +23,7 @@ _TINY = 1e-12  # pivots below this share of their diagonal count as zero
 _LITTLE = 1e-11  # and become this share of it, where prices have a slope
 
 
-@kernel
+@inner_kernel
 def add_row(row: FloatArray, factor: float, out: FloatArray) -> None:
     """Add a multiple of a row; the compiler makes this wide, unlike a sum of products."""
     if factor != 0.0:
@@ -38,7 +38,7 @@ def copy(values: FloatArray, out: FloatArray) -> None:
         out[place] = values[place]
 
 
-@kernel
+@inner_kernel
 def measure(values: FloatArray, size: int) -> float:
     """Return the length of a vector."""
     total = 0.0
@@ -81,7 +81,7 @@ def _add_group(
     return n_before + size
 
 
-@kernel
+@inner_kernel
 def _write_curvature(
     matrix: FloatArray,
     starts: IndexArray,
@@ -108,7 +108,7 @@ def _write_curvature(
     return n_free, n_active
 
 
-@kernel
+@inner_kernel
 def _factor(matrix: FloatArray, n_free: int, size: int, diagonal: FloatArray) -> bool:
     """Replace an upper triangle by U of U'U; ``diagonal`` is working space.
 
@@ -134,7 +134,7 @@ def _factor(matrix: FloatArray, n_free: int, size: int, diagonal: FloatArray) ->
     return is_flat
 
 
-@kernel
+@inner_kernel
 def _solve(factor: FloatArray, size: int, out: FloatArray) -> None:
     """Solve U'U x = out in place; terms without curvature get a zero."""
     for row in range(size):
@@ -199,7 +199,7 @@ def _find_step(
     return steepest, along, is_flat
 
 
-@kernel
+@inner_kernel
 def _find_crossing(
     starts: IndexArray, prices: FloatArray, beta: FloatArray, step: FloatArray
 ) -> float:

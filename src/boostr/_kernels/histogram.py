@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from boostr._kernels._jit import call_by_address, inlined_kernel, types, wide_kernel
+from boostr._kernels._jit import (
+    call_by_address,
+    inlined_kernel,
+    kernel,
+    types,
+    wide_kernel,
+)
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [
     "accumulate_histograms",
     "accumulate_histograms_parallel",
+    "accumulate_some_bins",
     "call_accumulate",
     "find_accumulate",
 ]
@@ -204,6 +211,43 @@ call_accumulate, find_accumulate = call_by_address(
         types.float64[:, :, ::1],
     ),
 )
+
+
+@kernel
+def accumulate_some_bins(
+    x_binned: BinArray,
+    rows: FloatArray,
+    members: IndexArray,
+    feature: int,
+    first: int,
+    missing_bin: int,
+    out: FloatArray,
+) -> None:
+    """Sum the rows of one node's members in some bins of one feature.
+
+    Parameters
+    ----------
+    x_binned, rows, members
+        As in `accumulate_histograms`.
+    feature : int
+        The feature.
+    first : int
+        First of the bins; others follow.
+    missing_bin : int
+        The bin of missing values.
+    out : (n_read + 1, n_channels) float64, C order
+        Overwritten with the sums of so many bins, and of the missing one.
+    """
+    n_read = out.shape[0] - 1
+    out[:] = 0.0
+    for position in range(members.shape[0]):
+        member = members[position]
+        bin_index = np.int64(x_binned[member, feature])
+        is_missing = bin_index == missing_bin
+        if is_missing or first <= bin_index < first + n_read:
+            place = n_read if is_missing else bin_index - first
+            for channel in range(out.shape[1]):
+                out[place, channel] += rows[member, channel]
 
 
 def accumulate_histograms_parallel(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel
 from boostr._kernels.apply import Nodes
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -71,7 +71,7 @@ def average_leaves(
             share[left + 1] = share[node] * (1.0 - goes_left)
 
 
-@kernel
+@inner_kernel
 def end_of_tree(roots: IndexArray, tree: int, n_nodes: int) -> int:
     return roots[tree + 1] if tree + 1 < roots.shape[0] else n_nodes
 

@@ -16,14 +16,14 @@ from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._kernels.solve import FULL, solve_leaf
 from boostr._kernels.split import (
     ROUNDING,
-    _mark_left,
-    _middle_of_gap,
     _next_diagonal,
-    _sum_left,
     draw_candidates,
+    find_middle_of_gap,
+    mark_left,
     mix_bits,
     order_categories,
     shrink_categories,
+    sum_left,
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -402,10 +402,10 @@ def _find_best_of_feature(
         if reduction > best:
             best = reduction
             if skips_empty and not is_categorical:
-                position = _middle_of_gap(counts, position)
+                position = find_middle_of_gap(counts, position)
             best_bin = order[position]
             best_missing_left = missing_left
-            _mark_left(order, position, missing_left, missing_left, goes_left)
+            mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 
@@ -475,5 +475,5 @@ n_candidates, seed, goes_left, sums
             best_bin, best_missing_left = bin_index, missing_left
     if best_slot < 0:
         return -1.0, -1, 0, False
-    _sum_left(histograms[best_slot], goes_left, sums[1])
+    sum_left(histograms[best_slot], goes_left, sums[1])
     return best - own, best_slot, best_bin, best_missing_left

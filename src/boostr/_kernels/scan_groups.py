@@ -20,7 +20,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
 from boostr._kernels.group_lasso import (
     Groups,
     call_descend,
@@ -30,10 +30,19 @@ from boostr._kernels.group_lasso import (
     unpack_matrix,
 )
 from boostr._kernels.group_newton import add_row, copy
-from boostr._kernels.split import draw_candidates, mix_bits
+from boostr._kernels.split import (
+    ROUNDING,
+    draw_candidates,
+    find_middle_of_gap,
+    mark_left,
+    mix_bits,
+    order_categories,
+    shrink_categories,
+    sum_left,
+)
 from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
-__all__ = ["Node", "Ordered", "Space", "bound_features", "scan_groups"]
+__all__ = ["Buffers", "Node", "find_best_grouped_split"]
 
 _RUN = 4  # thresholds that share a matrix, and whose bounds are computed side by side
 # Of the group lasso, as a share of the largest gradient. The drop of the objective is
@@ -64,46 +73,76 @@ class Ordered(NamedTuple):
     skips_empty: bool  # leaves out thresholds after bins without individuals
 
 
+class Buffers(NamedTuple):
+    """Working space as Python provides it: few arrays, as each takes time to pass."""
+
+    terms: FloatArray  # (3 * n_terms + 11, n_terms)
+    vectors: FloatArray  # (4, n_terms or more)
+    rest: FloatArray  # (n_terms, _RUN)
+    prices: FloatArray  # (n_groups,)
+    sums: FloatArray  # (n_bins + 2, n_channels)
+    bounds: FloatArray  # (3, n_bins)
+    positions: IndexArray  # (n_bins,)
+    reach: FloatArray  # (n_features,)
+
+    @classmethod
+    def for_node(cls, node: Node, n_features: int, n_bins: int) -> Self:
+        """Return working space for a node and so many features and bins."""
+        n_terms = len(node.own)
+        return cls(
+            terms=np.empty((3 * n_terms + 11, n_terms)),
+            vectors=np.empty((4, max(n_terms, _RUN))),
+            rest=np.empty((n_terms, _RUN)),
+            prices=np.empty(len(node.groups.prices)),
+            sums=np.empty((n_bins + 2, len(node.totals))),
+            bounds=np.empty((3, n_bins)),
+            positions=np.empty(n_bins, dtype=np.int32),
+            reach=np.empty(n_features),
+        )
+
+
 class Space(NamedTuple):
-    """Working space."""
+    """Working space as kernels use it."""
 
     matrix: FloatArray  # (n_terms, n_terms)
     factor: FloatArray  # (n_terms, n_terms)
-    vectors: FloatArray  # (4, n_terms or more)
-    rest: FloatArray  # (n_terms, _RUN)
     work: FloatArray  # (n_terms + 6, n_terms), of `descend_blocks`
-    prices: FloatArray  # (n_groups,)
-    right: FloatArray  # (n_channels,) sums of the right side
     betas: FloatArray  # (2, n_terms) coefficients of both sides
     near: FloatArray  # (2, n_terms) those of another run
     beta: FloatArray  # (n_terms,)
+    vectors: FloatArray  # (4, n_terms or more)
+    rest: FloatArray  # (n_terms, _RUN)
+    prices: FloatArray  # (n_groups,)
     left: FloatArray  # (n_channels,)
+    right: FloatArray  # (n_channels,) sums of the right side
     lefts: FloatArray  # (n_bins, n_channels) left sums of all thresholds
-    positions: IndexArray  # (n_bins,) where these are in the order
     bounds: FloatArray  # (2, n_bins) of both sides
     highest: FloatArray  # (n_bins,) of runs
+    positions: IndexArray  # (n_bins,) where thresholds are in the order
 
-    @classmethod
-    def for_node(cls, node: Node, n_bins: int) -> Self:
-        """Return working space for a node and features of so many bins."""
-        n_terms, n_channels = len(node.own), len(node.totals)
-        return cls(
-            matrix=np.empty((n_terms, n_terms)),
-            factor=np.empty((n_terms, n_terms)),
-            vectors=np.empty((4, max(n_terms, _RUN))),
-            rest=np.empty((n_terms, _RUN)),
-            work=np.empty((n_terms + 6, n_terms)),
-            prices=np.empty(len(node.groups.prices)),
-            right=np.empty(n_channels),
-            betas=np.empty((2, n_terms)),
-            near=np.empty((2, n_terms)),
-            beta=np.empty(n_terms),
-            left=np.empty(n_channels),
-            lefts=np.empty((n_bins, n_channels)),
-            positions=np.empty(n_bins, dtype=np.int32),
-            bounds=np.empty((2, n_bins)),
-            highest=np.empty(n_bins),
-        )
+
+@inner_kernel
+def divide_space(buffers: Buffers) -> Space:
+    """Return the parts of the working space."""
+    n, terms, sums = buffers.terms.shape[1], buffers.terms, buffers.sums
+    end = 3 * n + 6
+    return Space(
+        terms[:n],
+        terms[n : 2 * n],
+        terms[2 * n : end],
+        terms[end : end + 2],
+        terms[end + 2 : end + 4],
+        terms[end + 4],
+        buffers.vectors,
+        buffers.rest,
+        buffers.prices,
+        sums[0],
+        sums[1],
+        sums[2:],
+        buffers.bounds[:2],
+        buffers.bounds[2],
+        buffers.positions,
+    )
 
 
 @inner_kernel
@@ -380,47 +419,15 @@ def _has_missing(feature: Ordered) -> bool:
     return bool(feature.histogram[n_bins - 1, n_channels - 1] > 0.0)
 
 
-@kernel
-def bound_features(
-    histograms: FloatArray,
-    features: IndexArray,
-    n_values: IndexArray,
-    is_categorical: BoolArray | None,
-    node: Node,
-    min_count: float,
-    n_candidates: int,
-    seed: np.uint64,
-    rising: IndexArray,
-    is_candidate: BoolArray,
-    space: Space,
-    out: FloatArray,
-) -> None:
-    """Write what no threshold of a feature exceeds; of categories this is not known.
-
-    Features are scanned in the order of it: the sooner the best one comes, the fewer
-    thresholds of the others have to be solved. Parameters are those of `find_best_split`
-    and `scan_groups`, ``out`` has a place for each feature.
-    """
-    bounds = space.bounds
-    for slot in range(features.shape[0]):
-        feature = features[slot]
-        if is_categorical is not None and is_categorical[feature]:
-            out[slot] = math.inf
-            continue
-        n_used = n_values[feature]
-        if n_candidates > 0 and n_used > 0:
-            counts = histograms[slot, :n_used, node.totals.shape[0] - 1]
-            own_seed = mix_bits(seed + np.uint64(feature + 1))
-            draw_candidates(counts, n_candidates, own_seed, is_candidate)
-        ordered = Ordered(
-            histograms[slot], rising[:n_used], is_candidate, min_count, n_candidates == 0
-        )
-        highest = -1.0
-        for side in range(2 if _has_missing(ordered) else 1):
-            n_found = _bound_thresholds(ordered, node, side == 1, space)
-            for place in range(n_found):
-                highest = max(highest, bounds[0, place] + bounds[1, place])
-        out[slot] = highest
+@inner_kernel
+def bound_feature(feature: Ordered, node: Node, space: Space) -> float:
+    """Return what no threshold of a feature exceeds."""
+    bounds, highest = space.bounds, -1.0
+    for side in range(2 if _has_missing(feature) else 1):
+        n_found = _bound_thresholds(feature, node, side == 1, space)
+        for place in range(n_found):
+            highest = max(highest, bounds[0, place] + bounds[1, place])
+    return highest
 
 
 @inlined_kernel
@@ -457,7 +464,7 @@ def _search(
     return best, best_place
 
 
-@kernel
+@inner_kernel
 def scan_groups(
     feature: Ordered, node: Node, best: float, space: Space, descend: Address
 ) -> tuple[float, int, bool]:
@@ -493,3 +500,173 @@ def scan_groups(
             found, best_position = best, space.positions[place]
             best_missing_left = side == 1 if has_missing else is_majority
     return found, best_position, best_missing_left
+
+
+@inner_kernel
+def _order_numbers(
+    histogram: FloatArray,
+    n_used: int,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    rising: IndexArray,
+    is_candidate: BoolArray,
+) -> Ordered:
+    """Return the bins of a numeric feature in their order."""
+    if n_candidates > 0 and n_used > 0:
+        counts = histogram[:n_used, histogram.shape[1] - 1]
+        draw_candidates(counts, n_candidates, seed, is_candidate)
+    order = rising[:n_used]
+    return Ordered(histogram, order, is_candidate, min_count, n_candidates == 0)
+
+
+@inner_kernel
+def _find_largest(values: FloatArray) -> int:
+    """Return the place of the largest value, the first of equals."""
+    best = 0
+    for place in range(1, values.shape[0]):
+        if values[place] > values[best]:
+            best = place
+    return best
+
+
+@allocating_kernel
+def _scan_categories(
+    histogram: FloatArray,
+    n_used: int,
+    node: Node,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    best: float,
+    is_candidate: BoolArray,
+    space: Space,
+    descend: Address,
+    goes_left: BoolArray,
+) -> tuple[float, int, bool]:
+    """Return (reduction, last bin on the left, missing goes left) if better than ``best``.
+
+    Each term orders the categories. ``goes_left`` is overwritten where they are better.
+    """
+    n_terms = node.own.shape[0]
+    histogram = shrink_categories(histogram, n_used, n_terms)
+    found, best_bin, best_missing_left = -1.0, 0, False
+    for term in range(n_terms):
+        curvature_at = n_terms + term * (term + 3) // 2
+        order = order_categories(histogram, n_used, term, curvature_at)
+        if n_candidates > 0 and order.shape[0] > 0:
+            draw_candidates(np.ones(order.shape[0]), n_candidates, seed, is_candidate)
+        ordered = Ordered(histogram, order, is_candidate, min_count, True)
+        reduction, position, missing_left = scan_groups(ordered, node, best, space, descend)
+        if reduction > best:
+            found = best = reduction
+            best_bin, best_missing_left = order[position], missing_left
+            mark_left(order, position, missing_left, missing_left, goes_left)
+    return found, best_bin, best_missing_left
+
+
+@kernel
+def find_best_grouped_split(
+    histograms: FloatArray,
+    features: IndexArray,
+    n_values: IndexArray,
+    is_categorical: BoolArray | None,
+    node: Node,
+    min_count: float,
+    n_candidates: int,
+    seed: np.uint64,
+    own: float,
+    rising: IndexArray,
+    is_candidate: BoolArray,
+    buffers: Buffers,
+    descend: Address,
+    goes_left: BoolArray,
+    left: FloatArray,
+) -> tuple[float, int, int, bool]:
+    """Find the split of one node that lowers the objective most, see `find_best_split`.
+
+    Features come in the order of what they can reach, and end where that is too little: the
+    sooner the best one comes, the fewer thresholds of the others have to be solved. Of
+    categories it is not known what they reach. Other parameters than those of
+    `find_best_split` are:
+
+    Parameters
+    ----------
+    node : Node
+        The node and its leaf problem.
+    buffers : Buffers
+        Working space.
+    descend : Address
+        Where `descend_blocks` is, see `find_descend`.
+    left : (n_channels,) float64
+        Overwritten with the sums of the left side.
+
+    Returns
+    -------
+    tuple of (float, int, int, bool)
+        Gain, position in ``features``, last bin on the left, and whether missing values
+        go left.
+    """
+    best, best_slot, best_bin, best_missing_left = own * (1.0 + ROUNDING), -1, 0, False
+    space, reach, n_features = divide_space(buffers), buffers.reach, features.shape[0]
+    for slot in range(n_features):
+        feature = features[slot]
+        is_number = is_categorical is None or not is_categorical[feature]
+        reach[slot] = math.inf
+        if is_number and n_features > 1:
+            ordered = _order_numbers(
+                histograms[slot],
+                n_values[feature],
+                min_count,
+                n_candidates,
+                mix_bits(seed + np.uint64(feature + 1)),
+                rising,
+                is_candidate,
+            )
+            reach[slot] = bound_feature(ordered, node, space)
+    for _ in range(n_features):
+        slot = _find_largest(reach)
+        if reach[slot] <= best:
+            break
+        reach[slot] = -math.inf
+        feature, histogram = features[slot], histograms[slot]
+        own_seed = mix_bits(seed + np.uint64(feature + 1))
+        if is_categorical is not None and is_categorical[feature]:
+            reduction, bin_index, missing_left = _scan_categories(
+                histogram,
+                n_values[feature],
+                node,
+                min_count,
+                n_candidates,
+                own_seed,
+                best,
+                is_candidate,
+                space,
+                descend,
+                goes_left,
+            )
+        else:
+            ordered = _order_numbers(
+                histogram,
+                n_values[feature],
+                min_count,
+                n_candidates,
+                own_seed,
+                rising,
+                is_candidate,
+            )
+            reduction, bin_index, missing_left = scan_groups(
+                ordered, node, best, space, descend
+            )
+            if reduction > best:
+                if n_candidates == 0:
+                    counts = histogram[: n_values[feature], node.totals.shape[0] - 1]
+                    bin_index = find_middle_of_gap(counts, bin_index)
+                mark_left(ordered.order, bin_index, missing_left, missing_left, goes_left)
+        if reduction > best:
+            best, best_slot = reduction, slot
+            best_bin, best_missing_left = bin_index, missing_left
+    if best_slot < 0:
+        return -1.0, -1, 0, False
+    sum_left(histograms[best_slot], goes_left, left)
+    return best - own, best_slot, best_bin, best_missing_left

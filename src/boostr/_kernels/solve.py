@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inner_kernel
 from boostr._typing import FloatArray
 
 __all__ = [
@@ -68,7 +68,7 @@ def _forward(sums: FloatArray, factor: FloatArray, n_terms: int, out: FloatArray
     return 0.5 * total
 
 
-@kernel
+@inner_kernel
 def leaf_reduction(
     sums: FloatArray,
     penalty: FloatArray,

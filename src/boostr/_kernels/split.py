@@ -22,18 +22,21 @@ __all__ = [
     "call_search",
     "draw_candidates",
     "find_best_split",
+    "find_middle_of_gap",
     "find_search",
+    "mark_left",
     "mix_bits",
     "order_categories",
     "shrink_categories",
     "sum_bins",
+    "sum_left",
 ]
 
 ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
 
 
-@kernel
+@inner_kernel
 def mix_bits(state: np.uint64) -> np.uint64:
     """Scramble 64 bits (the finaliser of splitmix64), a random number per input."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,7 +44,7 @@ def mix_bits(state: np.uint64) -> np.uint64:
     return state ^ (state >> np.uint64(31))
 
 
-@kernel
+@inner_kernel
 def draw_candidates(
     counts: FloatArray, n_candidates: int, seed: np.uint64, is_candidate: BoolArray
 ) -> None:
@@ -61,7 +64,7 @@ def draw_candidates(
 
 
 @inner_kernel
-def _middle_of_gap(counts: FloatArray, position: int) -> int:
+def find_middle_of_gap(counts: FloatArray, position: int) -> int:
     """Move a threshold to the middle of the empty bins that follow it.
 
     All thresholds in the gap give the same gain; its middle is the best guess for the
@@ -149,7 +152,7 @@ def order_categories(
 
 
 @inner_kernel
-def _mark_left(
+def mark_left(
     order: IndexArray, position: int, missing_left: bool, others_left: bool, out: BoolArray
 ) -> None:
     """Write the side of every bin for the split after ``position`` of ``order``."""
@@ -226,7 +229,7 @@ def _split_categories(
             best_bin = order[position]
             best_missing_left = missing_left
             # Categories absent from this node follow the missing values.
-            _mark_left(order, position, missing_left, missing_left, goes_left)
+            mark_left(order, position, missing_left, missing_left, goes_left)
     return best, best_bin, best_missing_left
 
 
@@ -263,8 +266,8 @@ def _split_numbers(
     if reduction > best:
         best = reduction
         if n_candidates == 0:
-            position = _middle_of_gap(counts, position)
-        _mark_left(order, position, missing_left, missing_left, goes_left)
+            position = find_middle_of_gap(counts, position)
+        mark_left(order, position, missing_left, missing_left, goes_left)
     return best, position, missing_left
 
 
@@ -279,7 +282,7 @@ def sum_bins(histogram: FloatArray, out: FloatArray) -> None:
 
 
 @inner_kernel
-def _sum_left(histogram: FloatArray, goes_left: BoolArray, out: FloatArray) -> None:
+def sum_left(histogram: FloatArray, goes_left: BoolArray, out: FloatArray) -> None:
     """Write the sums of the bins that go left."""
     for channel in range(out.shape[0]):
         out[channel] = 0.0
@@ -399,7 +402,7 @@ def find_best_split(
             best_missing_left = missing_left
     if best_slot < 0:
         return -1.0, -1, 0, False
-    _sum_left(histograms[best_slot], goes_left, sums[1])
+    sum_left(histograms[best_slot], goes_left, sums[1])
     return best - own, best_slot, best_bin, best_missing_left
 
 

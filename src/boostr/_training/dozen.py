@@ -22,12 +22,14 @@ from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import (
     GrowthParams,
     LeafProblem,
-    compile_bounds,
+    compile_grouped_search,
     compile_growth,
     compile_search,
     pack_trees,
 )
-from boostr._kernels.apply import quadratic_loss, sum_leaves
+from boostr._kernels.apply import sum_leaves
+from boostr._kernels.binning import partition_members
+from boostr._kernels.counts import score_counts
 from boostr._kernels.solve import FULL
 from boostr._typing import BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis
@@ -56,7 +58,7 @@ def draw_dozen(
 
 
 def _compile_shared() -> None:
-    """Compile statistics and the adding of trees, which every fit needs."""
+    """Compile statistics, bins and the adding of trees, which every fit needs."""
     _, events, _ = draw_dozen(has_sensors=False)
     basis = PowerBasis()
     stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
@@ -68,21 +70,23 @@ def _compile_shared() -> None:
     state = LocalBoostingState(stats, binned, FULL, nobody)
     params = BoostingParams(growth=GrowthParams(max_leaves=1), learning_rate=1.0)
     Booster(state, layout, LeafProblem(FULL, np.eye(2)), params).step()
-
-
-def _compile_small() -> None:
-    """Compile small kernels that a fit without sensors needs besides."""
-    bins, members = np.empty((0, 1), dtype=np.uint8), np.empty(0, dtype=np.int32)
-    numbers = np.empty((0, 1))
-    nodes, roots = pack_trees([], 1)
-    sum_leaves(bins, 0, nodes, roots, numbers)
-    quadratic_loss(numbers, numbers, numbers, members)
+    numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
     BinMapper.from_quantiles(numbers, 2).transform(numbers)
+    partition_members(bins, 0, np.empty(1, dtype=np.bool_), nobody, nobody)
+
+
+def _compile_last() -> None:
+    """Compile small kernels that a fit needs in the end."""
+    counts, bins = np.empty(0), np.empty((0, 1), dtype=np.uint8)
+    score_counts(counts, counts, counts, counts)
+    nodes, roots = pack_trees([], 1)
+    sum_leaves(bins, 0, nodes, roots, np.empty((0, 1)))
 
 
 def _fit_dozen(settings: Any, is_categorical: BoolArray) -> None:
     """Fit a model with sensors, whose trees of one leaf need no search."""
-    compile_bounds(is_categorical)
+    compile_grouped_search(is_categorical)
+    _compile_last()
     from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
     from boostr._training.run import Hooks  # noqa: PLC0415
 
@@ -107,16 +111,16 @@ def main() -> None:
         told = inbox.get(timeout=_PATIENCE)
     except Empty:
         numeric = np.zeros(1, dtype=np.bool_)
-        _compile_small()
-        compile_search(numeric, has_groups=False)
+        compile_search(numeric)
         compile_growth(numeric)
+        _compile_last()
         return
     if told is None:
         return
     settings, is_categorical = told
     if settings is None:
-        _compile_small()
         compile_growth(is_categorical)
+        _compile_last()
     else:
         _fit_dozen(settings, is_categorical)
 

@@ -7,14 +7,11 @@ comes last: trees are grown node by node, with the same bits, until it is there.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import numba
-
 from boostr._engine.tree import compile_search, do_without_kernel
+from boostr._kernels.compiling import is_missing
+from boostr._kernels.group_lasso import find_descend
 from boostr._kernels.growth import grow_best_first
-from boostr._kernels.scan_groups import scan_groups
+from boostr._kernels.scan_groups import find_best_grouped_split
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray
@@ -35,7 +32,7 @@ def compile_side_by_side(
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     if n_threads < 2 or not is_usual or has_limits:
         return
-    if not _is_missing(scan_groups if has_sensors else grow_best_first):
+    if not is_missing(find_best_grouped_split if has_sensors else grow_best_first):
         return
     try:
         if not other_process.start():
@@ -43,17 +40,8 @@ def compile_side_by_side(
         runs = other_process.tell(settings if has_sensors else None, is_categorical)
     except Exception:  # an object of the user's that cannot be pickled
         return
-    compile_search(is_categorical, has_groups=has_sensors)
-    if not has_sensors:
+    if has_sensors:
+        find_descend()
+    else:
+        compile_search(is_categorical)
         do_without_kernel(runs)
-
-
-def _is_missing(kernel: Any) -> bool:
-    """Return whether a kernel must be compiled, and can be kept for other processes."""
-    if numba.config.DISABLE_JIT or kernel.signatures:  # type: ignore[attr-defined]
-        return False
-    folder = kernel.stats.cache_path
-    if folder is None:
-        return False
-    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-"
-    return not any(Path(folder).glob(f"{name}*.nbi"))

@@ -3,7 +3,7 @@
 from boostr._engine.tree._coarse import joins_bins
 from boostr._engine.tree._grower import GrowthParams, grow_tree
 from boostr._engine.tree._limits import Limits
-from boostr._engine.tree._search import LeafProblem, compile_bounds, compile_search
+from boostr._engine.tree._search import LeafProblem, compile_grouped_search, compile_search
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
 from boostr._engine.tree._whole import WholeRoot, compile_growth, do_without_kernel
@@ -16,7 +16,7 @@ __all__ = [
     "LocalSource",
     "Tree",
     "WholeRoot",
-    "compile_bounds",
+    "compile_grouped_search",
     "compile_growth",
     "compile_search",
     "do_without_kernel",

@@ -8,7 +8,6 @@ individuals in them are summed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,11 +113,9 @@ def _find_threshold(
     cells = source.read_bins(node, split.feature, first, stop)
     histogram = _surround(cells, middle - first, split)
     n_used = len(histogram) - 1
-    alone = replace(
-        search,
-        n_values=np.full(1, n_used, dtype=np.int32),
-        is_categorical=None if search.is_categorical is None else np.zeros(1, np.bool_),
-    )
+    no_categories = None if search.is_categorical is None else np.zeros(1, np.bool_)
+    n_values = np.array([n_used], dtype=np.int32)
+    alone = SearchParams(search.problem, n_values, no_categories, search.min_count, 0, 1)
     leaf = LeafNode(split.sums[0], split.value, split.reduction)
     found = search_features(histogram[None], np.zeros(1, dtype=np.int32), alone, 0, leaf)
     if found.feature < 0 or not 0 < found.bin_index < n_used - 1:
@@ -130,9 +127,14 @@ def _find_threshold(
 def _surround(cells: FloatArray, n_left: int, split: FoundSplit) -> FloatArray:
     """Return a histogram of all on the left, some fine bins, all on the right, missing."""
     both, left = split.sums
-    missing = cells[-1]
-    before = left - cells[:n_left].sum(axis=0)
+    missing, n_cells = cells[-1], len(cells) - 1
+    out = np.empty((n_cells + 3, len(both)))
+    before, after = out[0], out[-2]
+    np.subtract(left, cells[:n_left].sum(axis=0), out=before)
     if split.missing_left:
         before -= missing
-    after = both - before - cells[:-1].sum(axis=0) - missing
-    return np.vstack([before, cells[:-1], after, missing])
+    out[1:-2], out[-1] = cells[:-1], missing
+    np.subtract(both, before, out=after)
+    after -= cells[:-1].sum(axis=0)
+    after -= missing
+    return out

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
-from boostr._kernels.scan_groups import Node, Ordered, Space, bound_features, scan_groups
+from boostr._kernels.scan_groups import Buffers, Node, find_best_grouped_split
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
-from boostr._kernels.split import (
-    ROUNDING,
-    draw_candidates,
-    find_best_split,
-    find_search,
-    mix_bits,
-    order_categories,
-    shrink_categories,
-    sum_bins,
-)
+from boostr._kernels.split import find_best_split, find_search, sum_bins
 from boostr._kernels.threads import run_in_parts
-from boostr._typing import BoolArray, FloatArray, IndexArray
+from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
 if TYPE_CHECKING:
     from boostr._engine.tree._limits import Limits
@@ -32,7 +23,7 @@ __all__ = [
     "LeafNode",
     "LeafProblem",
     "SearchParams",
-    "compile_bounds",
+    "compile_grouped_search",
     "compile_search",
     "find_split",
     "search_features",
@@ -73,9 +64,13 @@ class SearchParams:
     n_candidates: int
     n_threads: int
 
-    def is_category(self, feature: int) -> bool:
-        """Return whether the bins of a feature have no order."""
-        return self.is_categorical is not None and bool(self.is_categorical[feature])
+
+class LeafNode(NamedTuple):
+    """A node as a leaf. Threads share it, so that their number does not touch its bits."""
+
+    totals: FloatArray  # (n_channels,)
+    value: FloatArray  # (n_terms,)
+    reduction: float
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +85,15 @@ class FoundSplit:
     sums: FloatArray  # (2, n_channels) of the node and of its left side
     value: FloatArray  # (n_terms,)
     reduction: float  # of the objective by the node as a leaf
+
+    @classmethod
+    def none(cls, node: LeafNode, histograms: FloatArray) -> Self:
+        """Return a node that is not split yet."""
+        _, n_bins, n_channels = histograms.shape
+        sums = np.empty((2, n_channels))
+        sums[0] = node.totals
+        goes_left = np.empty(n_bins, dtype=np.bool_)
+        return cls(-1.0, -1, 0, False, goes_left, sums, node.value, node.reduction)
 
 
 def find_split(
@@ -108,14 +112,6 @@ def find_split(
     return max(found, key=lambda split: split.gain)  # the first of equals
 
 
-class LeafNode(NamedTuple):
-    """A node as a leaf. Threads share it, so that their number does not touch its bits."""
-
-    totals: FloatArray  # (n_channels,)
-    value: FloatArray  # (n_terms,)
-    reduction: float
-
-
 def _solve(histogram: FloatArray, problem: LeafProblem) -> LeafNode:
     totals = np.empty(histogram.shape[1])
     value = np.empty(len(problem.penalty))
@@ -132,32 +128,38 @@ def search_features(
 ) -> FoundSplit:
     """Search features one after the other."""
     problem, n_bins = params.problem, histograms.shape[1]
-    sums = np.empty((2, histograms.shape[2]))
-    sums[0] = node.totals
-    goes_left = np.empty(n_bins, dtype=np.bool_)
-    rising = np.arange(n_bins, dtype=np.int32)
-    found = FoundSplit(-1.0, -1, 0, False, goes_left, sums, node.value, node.reduction)
-    if problem.groups is not None:
-        _search_groups(histograms, features, params, seed, problem.groups, rising, found)
+    found = FoundSplit.none(node, histograms)
+    if node.totals[-1] < 2.0 * params.min_count:
         return found
-    found.gain, slot, found.bin_index, found.missing_left = find_best_split(
-        histograms,
-        features,
-        params.n_values,
-        params.is_categorical,
-        problem.penalty,
-        problem.kernel_solver,
-        params.min_count,
-        params.n_candidates,
-        np.uint64(seed),
-        node.reduction,
-        rising,
-        np.ones(n_bins, dtype=np.bool_),
-        goes_left,
-        sums,
-    )
+    if problem.groups is not None:
+        best = _search_groups(
+            histograms, features, params, seed, problem.groups, found, find_descend()
+        )
+    else:
+        best = find_best_split(
+            histograms,
+            features,
+            params.n_values,
+            params.is_categorical,
+            problem.penalty,
+            problem.kernel_solver,
+            params.min_count,
+            params.n_candidates,
+            np.uint64(seed),
+            node.reduction,
+            _number_bins(n_bins),
+            np.ones(n_bins, dtype=np.bool_),
+            found.goes_left,
+            found.sums,
+        )
+    found.gain, slot, found.bin_index, found.missing_left = best
     found.feature = int(features[slot]) if slot >= 0 else -1
     return found
+
+
+@cache
+def _number_bins(n_bins: int) -> IndexArray:
+    return np.arange(n_bins, dtype=np.int32)
 
 
 def _search_groups(
@@ -166,59 +168,13 @@ def _search_groups(
     params: SearchParams,
     seed: int,
     groups: Groups,
-    rising: IndexArray,
     found: FoundSplit,
-) -> None:
-    """Write the best split of a node whose terms have groups.
-
-    Features come in the order of what they can reach, and end where that is too little.
-    This is Python, as few features are scanned, and kernels within another one would be
-    compiled twice.
-    """
-    totals, own = found.sums[0], found.reduction
-    node = Node(totals, params.problem.penalty, groups, found.value)
-    if totals[-1] < 2.0 * params.min_count:
-        return
-    space = Space.for_node(node, len(rising))
-    bounds = np.full(len(features), np.inf)
-    if len(features) > 1:
-        _bound_features(histograms, features, params, seed, node, rising, space, bounds)
-    descend = find_descend()
-    best = own * (1.0 + ROUNDING)
-    for slot in np.argsort(-bounds, kind="stable"):
-        if bounds[slot] <= best:
-            break
-        feature, histogram = int(features[slot]), histograms[slot]
-        for ordered in _order_bins(histogram, feature, params, seed, rising):
-            reduction, position, missing_left = scan_groups(
-                ordered, node, best, space, descend
-            )
-            if reduction > best:
-                best = reduction
-                if params.n_candidates == 0 and not params.is_category(feature):
-                    position = _move_to_middle(
-                        histogram[: len(ordered.order), -1], position
-                    )
-                found.gain, found.feature = best - own, feature
-                found.bin_index = int(ordered.order[position])
-                found.missing_left = missing_left
-                found.goes_left[:] = missing_left  # so do bins that this node has not
-                found.goes_left[ordered.order] = np.arange(len(ordered.order)) <= position
-                found.sums[1] = histogram[found.goes_left].sum(axis=0)
-
-
-def _bound_features(
-    histograms: FloatArray,
-    features: IndexArray,
-    params: SearchParams,
-    seed: int,
-    node: Node,
-    rising: IndexArray,
-    space: Space,
-    bounds: FloatArray,
-) -> None:
-    """Write what no threshold of a feature exceeds."""
-    bound_features(
+    descend: Address,
+) -> tuple[float, int, int, bool]:
+    """Search a node whose terms have groups, see `find_best_grouped_split`."""
+    rising = _number_bins(histograms.shape[1])
+    node = Node(found.sums[0], params.problem.penalty, groups, found.value)
+    return find_best_grouped_split(
         histograms,
         features,
         params.n_values,
@@ -227,44 +183,14 @@ def _bound_features(
         params.min_count,
         params.n_candidates,
         np.uint64(seed),
+        found.reduction,
         rising,
         np.ones(len(rising), dtype=np.bool_),
-        space,
-        bounds,
+        Buffers.for_node(node, len(features), len(rising)),
+        descend,
+        found.goes_left,
+        found.sums[1],
     )
-
-
-def _move_to_middle(counts: FloatArray, position: int) -> int:
-    """Move a threshold to the middle of the empty bins that follow it, as kernels do."""
-    following = np.flatnonzero(counts[position + 1 :])
-    return position + int(following[0]) // 2 if len(following) else len(counts) - 1
-
-
-def _order_bins(
-    histogram: FloatArray,
-    feature: int,
-    params: SearchParams,
-    seed: int,
-    rising: IndexArray,
-) -> Iterator[Ordered]:
-    """Yield the bins of a feature in every order in which they are tried."""
-    n_used, n_candidates = int(params.n_values[feature]), params.n_candidates
-    is_categorical = params.is_category(feature)
-    counts, order, n_orders = histogram[:n_used, -1], rising[:n_used], 1
-    if is_categorical:
-        n_orders = n_terms = len(params.problem.penalty)
-        histogram = shrink_categories(histogram, n_used, n_terms)
-    for term in range(n_orders):
-        if is_categorical:
-            curvature_at = n_terms + term * (term + 3) // 2
-            order = order_categories(histogram, n_used, term, curvature_at)
-            counts = np.ones(len(order))
-        is_candidate = np.ones(len(order), dtype=np.bool_)
-        if n_candidates > 0 and len(order):
-            own_seed = mix_bits(np.uint64(seed) + np.uint64(feature + 1))
-            draw_candidates(counts, n_candidates, np.uint64(own_seed), is_candidate)
-        skips_empty = n_candidates == 0 or is_categorical
-        yield Ordered(histogram, order, is_candidate, params.min_count, skips_empty)
 
 
 # --- First use
@@ -280,27 +206,16 @@ def search_nobody(
     return np.zeros((1, 2, 3)), one - 1, SearchParams(problem, one, categories, 1.0, 0, 1)
 
 
-def compile_search(is_categorical: BoolArray, *, has_groups: bool) -> None:
-    """Compile the kernels that search for splits, but for those of `compile_bounds`."""
-    _, features, params = search_nobody(is_categorical)
-    if not has_groups:
-        find_search(params.is_categorical, params.problem.kernel_solver)
-        return
-    # A feature by which two individuals differ: it is alone, and needs no bounds.
-    groups = Groups(np.array([0, 1], dtype=np.int32), np.zeros(1), True)
-    params = replace(
-        params,
-        problem=LeafProblem(GROUPED, np.ones((1, 1)), groups),
-        n_values=np.full(len(is_categorical), 2, dtype=np.int32),
-    )
-    sums = np.array([[[-1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]])
-    find_split(sums, features, params, 0)
+def compile_search(is_categorical: BoolArray) -> None:
+    """Compile the kernel that searches for splits."""
+    _, _, params = search_nobody(is_categorical)
+    find_search(params.is_categorical, params.problem.kernel_solver)
 
 
-def compile_bounds(is_categorical: BoolArray) -> None:
-    """Compile the kernel that bounds what features reach where terms have groups."""
+def compile_grouped_search(is_categorical: BoolArray) -> None:
+    """Compile the kernel that searches for splits of leaves with groups of terms."""
     sums, features, params = search_nobody(is_categorical)
     groups = Groups(np.array([0, 1], dtype=np.int32), np.zeros(1), True)
-    node = Node(np.zeros(3), params.problem.penalty, groups, np.zeros(1))
-    rising, space = np.arange(2, dtype=np.int32), Space.for_node(node, 2)
-    _bound_features(sums, features, params, 0, node, rising, space, np.empty(1))
+    params = replace(params, problem=LeafProblem(GROUPED, np.ones((1, 1)), groups))
+    nobody = FoundSplit.none(LeafNode(np.zeros(3), np.zeros(1), 0.0), sums)
+    _search_groups(sums, features, params, 0, groups, nobody, descend=0)

@@ -16,6 +16,7 @@ from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
     accumulate_histograms,
     accumulate_histograms_parallel,
+    accumulate_some_bins,
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
@@ -177,15 +178,11 @@ class LocalSource:
     def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
         """Return a node's sums in some fine bins of a feature, see `HistogramSource`."""
         members = self._order[slice(*self._span[node])]
-        bins = self._fine[members, feature]
-        is_read = (bins >= first) & (bins < stop) | (bins == self._missing_bin)
-        rows = self._rows[members[is_read]]
-        places = np.minimum(bins[is_read] - np.uint8(first), np.uint8(stop - first))
-        out = np.empty((1, stop - first + 1, rows.shape[1]))
-        everyone = np.arange(len(rows), dtype=np.int32)
-        only = np.zeros(1, dtype=np.int32)
-        accumulate_histograms(places[:, None], rows, everyone, only, out)
-        return np.asarray(out[0])
+        out = np.empty((stop - first + 1, self._rows.shape[1]))
+        accumulate_some_bins(
+            self._fine, self._rows, members, feature, first, self._missing_bin, out
+        )
+        return out
 
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]

@@ -9,6 +9,7 @@ import numpy as np
 from boostr._engine.tree._search import SearchParams, search_nobody
 from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._kernels.apply import Nodes
+from boostr._kernels.compiling import compile_for
 from boostr._kernels.growth import (
     GrowingNodes,
     Individuals,
@@ -97,32 +98,34 @@ def compile_growth(is_categorical: BoolArray) -> None:
     bins, rows = np.empty((0, 1), dtype=np.uint8), np.empty((0, 3))
     individuals = Individuals(bins, rows, features[:0], features[:0])
     root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
-    # Without anybody nothing is summed, so that kernel may still be missing.
-    _call_kernel(root, search, features, 0.0, 0, accumulate=0)
+    # Kernels that it calls may still be missing.
+    compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, (0, 0)))
 
 
 def grow_whole_tree(
     root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
 ) -> Tree:
     """Grow a tree best first; it has the same bits as one that is grown node by node."""
+    problem = search.problem
     if root.space.max_leaves == 1:
         n_nodes, n_sets = _write_root(root, search), 0
     else:
-        n_nodes, n_sets = _call_kernel(
-            root, search, features, price, seed, find_accumulate()
-        )
+        find = find_search(search.is_categorical, problem.kernel_solver)
+        called = (find, find_accumulate())
+        arguments = _arguments(root, search, features, price, seed, called)
+        n_nodes, n_sets = grow_best_first(*arguments)
     return _read_tree(root.space.nodes, n_nodes, n_sets)
 
 
-def _call_kernel(
+def _arguments(
     root: WholeRoot,
     search: SearchParams,
     features: IndexArray,
     price: float,
     seed: int,
-    accumulate: Address,
-) -> tuple[int, int]:
-    """Write a tree; return its numbers of nodes and of splits by category."""
+    called: tuple[Address, Address],
+) -> tuple[Individuals, FloatArray, FloatArray, SplitRules, int, FloatArray, GrowingNodes]:
+    """Return the arguments of the kernel, given addresses of those that it calls."""
     problem, space = search.problem, root.space
     rules = SplitRules(
         features,
@@ -136,10 +139,9 @@ def _call_kernel(
         space.rising,
         space.is_candidate,
         price,
-        find_search(search.is_categorical, problem.kernel_solver),
-        accumulate,
+        *called,
     )
-    return grow_best_first(
+    return (
         root.individuals,
         root.sums,
         root.gradients,
