@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 
 from boostr._kernels.histogram import (
+    HALVES_FROM,
     accumulate_histograms,
     accumulate_histograms_parallel,
     accumulate_some_bins,
@@ -104,6 +105,21 @@ def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
     parallel = np.full_like(serial, np.nan)
     accumulate_histograms_parallel(x_binned, rows, members, features, parallel, n_chunks)
     assert np.array_equal(serial, parallel)
+
+
+@pytest.mark.slow  # without the compiler
+@pytest.mark.parametrize("n_chunks", [1, 2, 5])
+@pytest.mark.parametrize("n_members", [HALVES_FROM - 1, HALVES_FROM, HALVES_FROM + 3])
+def test_many_members_are_summed_by_halves(rng, n_members, n_chunks):
+    x_binned, rows, members = make_node(rng, 2 * n_members, 5, 40, 2)
+    features = np.arange(5, dtype=np.int32)
+    middle = n_members // 2 if n_members >= HALVES_FROM else n_members
+    expected = accumulate(x_binned, rows, members[:middle], features, 2, 40)
+    if middle < n_members:
+        expected += accumulate(x_binned, rows, members[middle:], features, 2, 40)
+    found = np.full_like(expected, np.nan)
+    accumulate_histograms_parallel(x_binned, rows, members, features, found, n_chunks)
+    assert np.array_equal(found, expected)
 
 
 @given(

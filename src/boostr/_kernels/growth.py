@@ -8,7 +8,7 @@ import numpy as np
 
 from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
-from boostr._kernels.histogram import call_accumulate
+from boostr._kernels.histogram import HALVES_FROM, call_accumulate
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
 from boostr._typing import (
@@ -165,6 +165,31 @@ def _send_members(
     nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
 
 
+@inner_kernel
+def _add_sums(values: FloatArray, factor: float, out: FloatArray) -> None:
+    """Add sums to others, or take them away."""
+    to, given = out.reshape(-1), values.reshape(-1)
+    for place in range(to.shape[0]):
+        to[place] += factor * given[place]
+
+
+@inner_kernel
+def _sum_members(
+    own: IndexArray,
+    individuals: Individuals,
+    rules: SplitRules,
+    other: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
+    x_binned, rows, features = individuals.x_binned, individuals.rows, rules.features
+    middle = own.shape[0] // 2 if own.shape[0] >= HALVES_FROM else own.shape[0]
+    call_accumulate(rules.accumulate, x_binned, rows, own[:middle], features, out)
+    if middle < own.shape[0]:
+        call_accumulate(rules.accumulate, x_binned, rows, own[middle:], features, other)
+        _add_sums(other, 1.0, out)
+
+
 @inlined_kernel
 def _sum_children(
     node: int,
@@ -176,16 +201,14 @@ def _sum_children(
     nodes: GrowingNodes,
 ) -> None:
     """Sum over the smaller child; the larger one is the difference."""
-    x_binned, rows, members, _ = individuals
     begin, middle, end = nodes.span[left, 0], nodes.span[left, 1], nodes.span[left + 1, 1]
     smaller = left if middle - begin <= end - middle else left + 1
     larger = 2 * left + 1 - smaller
     nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
-    own = members[nodes.span[smaller, 0] : nodes.span[smaller, 1]]
-    call_accumulate(rules.accumulate, x_binned, rows, own, rules.features, histograms[free])
-    flat, taken = histograms[nodes.slot[larger]].reshape(-1), histograms[free].reshape(-1)
-    for place in range(flat.shape[0]):
-        flat[place] -= taken[place]
+    own = individuals.members[nodes.span[smaller, 0] : nodes.span[smaller, 1]]
+    other = histograms[histograms.shape[0] - 1]
+    _sum_members(own, individuals, rules, other, histograms[free])
+    _add_sums(histograms[free], -1.0, histograms[nodes.slot[larger]])
 
 
 @inlined_kernel
@@ -193,12 +216,12 @@ def _sum_gradients(
     individuals: Individuals, rules: SplitRules, gradients: FloatArray, root: FloatArray
 ) -> None:
     """Sum the channels of the root that change from tree to tree."""
-    x_binned, rows, members, _ = individuals
-    call_accumulate(rules.accumulate, x_binned, rows, members, rules.features, gradients)
-    for slot in range(gradients.shape[0]):
-        for bin_index in range(gradients.shape[1]):
-            for channel in range(gradients.shape[2]):
-                root[slot, bin_index, channel] = gradients[slot, bin_index, channel]
+    own = gradients[0]
+    _sum_members(individuals.members, individuals, rules, gradients[1], own)
+    for slot in range(own.shape[0]):
+        for bin_index in range(own.shape[1]):
+            for channel in range(own.shape[2]):
+                root[slot, bin_index, channel] = own[slot, bin_index, channel]
 
 
 @kernel
@@ -219,14 +242,14 @@ def grow_best_first(
         Bins and statistics; members are reordered, so that those of a leaf stand together.
     root : (n_used, n_bins, n_channels) float64, C order
         The sums of the root.
-    gradients : (n_used, n_bins, n_gradients) float64, C order
+    gradients : (2, n_used, n_bins, n_gradients) float64, C order
         Working space, where so many channels of the root, the first, are not summed yet;
         else empty.
     rules : SplitRules
         What may split a node.
     max_leaves : int
         Leaves at most.
-    histograms : (max_leaves, n_used, n_bins, n_channels) float64, C order
+    histograms : (max_leaves + 1, n_used, n_bins, n_channels) float64, C order
         Working space.
     nodes : GrowingNodes
         Overwritten.
@@ -236,7 +259,7 @@ def grow_best_first(
     tuple of (int, int)
         Number of nodes, and of splits by category.
     """
-    if gradients.shape[0] > 0:
+    if gradients.shape[1] > 0:
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0

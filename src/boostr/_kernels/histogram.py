@@ -15,6 +15,7 @@ from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, FloatArray, IndexArray
 
 __all__ = [
+    "HALVES_FROM",
     "accumulate_histograms",
     "accumulate_histograms_parallel",
     "accumulate_some_bins",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
+HALVES_FROM = 20_000  # members, which are summed by halves that threads can share
 _BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
 
 
@@ -258,9 +260,24 @@ def accumulate_histograms_parallel(
     out: FloatArray,
     n_parts: int,
 ) -> None:
-    """Do the same on all threads, each owning a run of features."""
-    run_in_parts(
-        len(features),
-        n_parts,
-        lambda own: accumulate_histograms(x_binned, rows, members, features[own], out[own]),
-    )
+    """Sum many members by halves, whose sums are added, each for so many runs of features.
+
+    Halves are shared by threads, and so are runs of features. The bits do not depend on
+    the number of runs, nor on that of threads.
+    """
+    middle = len(members) // 2 if len(members) >= HALVES_FROM else len(members)
+    halves = [(members[:middle], out)]
+    if middle < len(members):
+        halves.append((members[middle:], np.empty_like(out)))
+    edges = [len(features) * part // n_parts for part in range(n_parts + 1)]
+
+    def accumulate(own: slice) -> None:
+        half, run = divmod(own.start, n_parts)
+        some, sums = halves[half]
+        used = slice(edges[run], edges[run + 1])
+        accumulate_histograms(x_binned, rows, some, features[used], sums[used])
+
+    n_tasks = len(halves) * n_parts
+    run_in_parts(n_tasks, n_tasks, accumulate)
+    if len(halves) > 1:
+        out += halves[1][1]

@@ -8,6 +8,7 @@ from tests.engine.histories import FAMILIES
 from tests.engine.problems import make_problem
 
 from boostr._engine.tree import GrowthParams, LocalSource, grow_tree
+from boostr._kernels.histogram import HALVES_FROM
 
 
 class NodeByNode:
@@ -64,6 +65,22 @@ def test_a_kernel_grows_the_same_tree(seed, n, family, features, **params):
     found = grow(problem, source, features, seed, **params)
     source.start(np.sort(members))
     expected = grow(problem, NodeByNode(source), features, seed, **params)
+    assert_same(found, expected)
+
+
+@pytest.mark.slow  # without the compiler
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_trees_of_many_individuals_are_the_same_too(rng, n_threads):
+    problem = make_problem(rng, 2 * HALVES_FROM + 1)
+    source = make_source(problem, n_threads=n_threads)
+    found = grow(problem, source, [0, 1, 2], max_leaves=4)
+    for _ in range(2):  # of the second one only gradients are summed
+        source.start(problem.everybody)
+        again = grow(problem, source, [0, 1, 2], max_leaves=4)
+        assert_same(again, found)
+    alone = make_source(problem)
+    expected = grow(problem, NodeByNode(alone), [0, 1, 2], max_leaves=4)
+    assert expected.count[1:3].max() >= HALVES_FROM
     assert_same(found, expected)
 
 

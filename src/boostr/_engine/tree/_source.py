@@ -14,7 +14,7 @@ from boostr._engine.tree._whole import TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
 from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
-    accumulate_histograms,
+    HALVES_FROM,
     accumulate_histograms_parallel,
     accumulate_some_bins,
 )
@@ -119,7 +119,7 @@ class LocalSource:
         if is_summed:
             self._sum_root(features)
         space = self._space
-        if space is None or space.histograms.shape != (max_leaves, *shape):
+        if space is None or space.histograms.shape != (max_leaves + 1, *shape):
             space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
         self._span, self._is_grown = {}, True
         data = Individuals(self._bins, self._rows, self._order, self._scratch)
@@ -205,11 +205,12 @@ class LocalSource:
     def _accumulate(self, begin: int, end: int, out: FloatArray) -> None:
         """Sum as many channels as ``out`` has, from the first on."""
         data = (self._bins, self._rows, self._order[begin:end], self._used, out)
-        n_chunks = min(self._n_threads, len(self._used))
-        if n_chunks > 1 and self._uses_threads(end - begin, out.shape[2]):
-            accumulate_histograms_parallel(*data, n_chunks)
-        else:
-            accumulate_histograms(*data)
+        n_parts = 1
+        if self._uses_threads(end - begin, out.shape[2]):
+            # Both halves of many members are cut, so that half as many parts do.
+            n_halves = 2 if end - begin >= HALVES_FROM else 1
+            n_parts = min(-(-self._n_threads // n_halves), len(self._used))
+        accumulate_histograms_parallel(*data, n_parts)
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (

@@ -53,8 +53,8 @@ class TreeSpace:
         self.max_leaves = max_leaves
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
         self.is_candidate: BoolArray = np.ones(n_bins, dtype=np.bool_)
-        self.histograms: FloatArray = np.empty((max_leaves, *root_shape))
-        self.gradients: FloatArray = np.empty((*root_shape[:2], n_terms))
+        self.histograms: FloatArray = np.empty((max_leaves + 1, *root_shape))
+        self.gradients: FloatArray = np.empty((2, *root_shape[:2], n_terms))
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
             bin_threshold=np.empty(n_nodes, np.uint8),
@@ -89,7 +89,7 @@ class WholeRoot:
         self.sums = sums  # (n_used, n_bins, n_channels)
         self.space = space
         # Where the kernel sums the channels that change from tree to tree, if it does.
-        self.gradients = space.gradients[:0] if is_summed else space.gradients
+        self.gradients = space.gradients[:, :0] if is_summed else space.gradients
 
 
 def compile_growth(is_categorical: BoolArray) -> None:

@@ -30,7 +30,7 @@ __all__ = [
 Marks = NDArray[np.uint64]
 
 _MOST = 8192  # marks that are kept: 64 kB
-_BLOCK = 8192  # ids that are read at once
+_BLOCK = 8192  # individuals that are read at once
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
@@ -134,11 +134,14 @@ def _hash_ids(ids: AnyArray) -> Marks:
 def _hash_features(events: RecurrentEvents, features: FloatArray | None) -> Marks:
     """Return a hash of every row that ignores rounding errors in the last digits."""
     marks = np.zeros(len(events), dtype=np.uint64)
-    if features is not None:
-        for column in features.T:
+    if features is None:
+        return marks
+    for first in range(0, len(events), _BLOCK):
+        part = marks[first : first + _BLOCK]
+        for column in features[first : first + _BLOCK].T:
             with np.errstate(over="ignore"):  # too large for fewer digits
                 rounded = column.astype(np.float32).astype(np.float64)
-            marks = _mix(marks + _bits(rounded))
+            part[:] = _mix(part + _bits(rounded))
     return marks
 
 
