@@ -116,6 +116,17 @@ def _add_leaves(
             rows[row, 0] = gradient
             total += coefficient * (gradient - linear[row, 0])
             continue
+        if n_terms == 2 and not is_diagonal:
+            first, second = value[leaf, 0], value[leaf, 1]
+            theta_1, theta_2 = theta[row, 0] + first, theta[row, 1] + second
+            mixed = quadratic[row, 1]
+            gradient_1 = rows[row, 0] + quadratic[row, 0] * first + mixed * second
+            gradient_2 = rows[row, 1] + mixed * first + quadratic[row, 2] * second
+            theta[row, 0], theta[row, 1] = theta_1, theta_2
+            rows[row, 0], rows[row, 1] = gradient_1, gradient_2
+            total += theta_1 * (gradient_1 - linear[row, 0])
+            total += theta_2 * (gradient_2 - linear[row, 1])
+            continue
         position = 0
         for term in range(n_terms):
             added = value[leaf, term]

@@ -127,18 +127,15 @@ def partition_members(
         Number of members on the left.
     """
     n_left = 0
-    n_right = 0
     for position in range(members.shape[0]):
         member = members[position]
-        if goes_left[x_binned[member, feature]]:
-            members[n_left] = member
-            n_left += 1
-        else:
-            scratch[n_right] = member
-            n_right += 1
-    for position in range(n_right):
+        # Written to both sides, of which one goes on: a branch would be guessed wrong.
+        members[n_left] = member
+        scratch[position - n_left] = member
+        n_left += int(goes_left[x_binned[member, feature]])
+    for position in range(members.shape[0] - n_left):
         members[n_left + position] = scratch[position]
-    return int(n_left)
+    return n_left
 
 
 def partition_members_parallel(

@@ -40,7 +40,8 @@ def do_without_kernel(is_compiling: Callable[[], bool]) -> None:
 
 def has_kernel() -> bool:
     """Return whether no other process is about to leave the kernel on disk."""
-    _compiling[:] = [is_compiling for is_compiling in _compiling if is_compiling()]
+    if _compiling:
+        _compiling[:] = [is_compiling for is_compiling in _compiling if is_compiling()]
     return not _compiling
 
 
@@ -106,11 +107,10 @@ def grow_whole_tree(
     root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
 ) -> Tree:
     """Grow a tree best first; it has the same bits as one that is grown node by node."""
-    problem = search.problem
     if root.space.max_leaves == 1:
         n_nodes, n_sets = _write_root(root, search), 0
     else:
-        find = find_search(search.is_categorical, problem.kernel_solver)
+        find = find_search(search.is_categorical, search.problem.kernel_solver)
         called = (find, find_accumulate())
         arguments = _arguments(root, search, features, price, seed, called)
         n_nodes, n_sets = grow_best_first(*arguments)
