@@ -11,7 +11,7 @@ from boostr._engine.tree import compile_search, do_without_kernel
 from boostr._kernels.compiling import is_missing
 from boostr._kernels.group_lasso import find_descend
 from boostr._kernels.growth import grow_best_first
-from boostr._kernels.scan_groups import find_best_grouped_split
+from boostr._kernels.split_groups import find_best_grouped_split
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
-from boostr._kernels.scan_groups import Buffers, Node, find_best_grouped_split
+from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, find_search, sum_bins
+from boostr._kernels.split_groups import find_best_grouped_split
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
