@@ -47,8 +47,13 @@ def draw_events(X: FloatArray, mean_events: float = 2.0, seed: int = 1) -> Recur
     return RecurrentEvents.from_flat(times, offsets, end=ends)
 
 
-def make_boostr(n_jobs: int = 1, n_estimators: int = N_TREES) -> BoostR:
+def make_boostr(
+    n_jobs: int = 1,
+    n_estimators: int = N_TREES,
+    exponents: tuple[float, ...] = (1.0, 1.5),
+) -> BoostR:
     from boostr import BoostR
+    from boostr.basis import PowerBasis
 
     return BoostR(
         n_estimators=n_estimators + 1,  # the first one is the average alone
@@ -56,6 +61,7 @@ def make_boostr(n_jobs: int = 1, n_estimators: int = N_TREES) -> BoostR:
         max_leaf_nodes=N_LEAVES,
         min_samples_leaf=LEAST_MEMBERS,
         max_bins=MAX_BINS,
+        leaf=PowerBasis(exponents),
         validation=None,
         random_state=0,
         n_jobs=n_jobs,
