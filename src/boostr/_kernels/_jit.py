@@ -88,7 +88,7 @@ def allocating_kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """Compile one kernel that others call, but not Python, as a part of these."""
+    """Compile one kernel that other kernels contain, and that Python never calls."""
     return _compile(
         function,
         _nrt=False,
@@ -110,11 +110,11 @@ class _Part(_Library):  # type: ignore[misc]
 
     @property
     def codegen(self) -> _Part:
-        """What Numba asks to `set_env`."""
+        """The object whose `set_env` Numba calls."""
         return self
 
     def set_env(self, *_: Any) -> None:
-        """Do without the environment that code has which Python calls."""
+        """Set nothing: only code that Python calls has an environment."""
 
     def serialize_using_object_code(self) -> tuple[Any, ...]:
         """Keep what other code can contain, as there is nothing to run."""

@@ -260,24 +260,25 @@ def accumulate_histograms_parallel(
     out: FloatArray,
     n_parts: int,
 ) -> None:
-    """Sum many members by halves, whose sums are added, each for so many runs of features.
+    """Do the same in so many parts, which threads share.
 
-    Halves are shared by threads, and so are runs of features. The bits do not depend on
-    the number of runs, nor on that of threads.
+    Many members are summed by halves, whose sums are added; other parts are runs of
+    features. So the bits do not depend on the number of parts.
     """
     middle = len(members) // 2 if len(members) >= HALVES_FROM else len(members)
     halves = [(members[:middle], out)]
     if middle < len(members):
         halves.append((members[middle:], np.empty_like(out)))
-    edges = [len(features) * part // n_parts for part in range(n_parts + 1)]
+    n_runs = max(1, min(-(-n_parts // len(halves)), len(features)))
+    edges = [len(features) * run // n_runs for run in range(n_runs + 1)]
 
     def accumulate(own: slice) -> None:
-        half, run = divmod(own.start, n_parts)
+        half, run = divmod(own.start, n_runs)
         some, sums = halves[half]
         used = slice(edges[run], edges[run + 1])
         accumulate_histograms(x_binned, rows, some, features[used], sums[used])
 
-    n_tasks = len(halves) * n_parts
+    n_tasks = len(halves) * n_runs
     run_in_parts(n_tasks, n_tasks, accumulate)
     if len(halves) > 1:
         out += halves[1][1]

@@ -13,10 +13,7 @@ from boostr._engine.tree._limits import Bounds, LimitedNode, Limits
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
-from boostr._engine.tree._whole import (
-    grow_whole_tree,
-    has_kernel,
-)
+from boostr._engine.tree._whole import grow_whole_tree, has_kernel
 from boostr._kernels.apply import Nodes
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray

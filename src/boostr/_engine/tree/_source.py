@@ -14,7 +14,6 @@ from boostr._engine.tree._whole import TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
 from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
-    HALVES_FROM,
     accumulate_histograms_parallel,
     accumulate_some_bins,
 )
@@ -205,12 +204,8 @@ class LocalSource:
     def _accumulate(self, begin: int, end: int, out: FloatArray) -> None:
         """Sum as many channels as ``out`` has, from the first on."""
         data = (self._bins, self._rows, self._order[begin:end], self._used, out)
-        n_parts = 1
-        if self._uses_threads(end - begin, out.shape[2]):
-            # Both halves of many members are cut, so that half as many parts do.
-            n_halves = 2 if end - begin >= HALVES_FROM else 1
-            n_parts = min(-(-self._n_threads // n_halves), len(self._used))
-        accumulate_histograms_parallel(*data, n_parts)
+        uses_threads = self._uses_threads(end - begin, out.shape[2])
+        accumulate_histograms_parallel(*data, self._n_threads if uses_threads else 1)
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (
