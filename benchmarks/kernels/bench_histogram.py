@@ -29,7 +29,8 @@ def make_node(n: int) -> tuple[Any, ...]:
     rng = np.random.default_rng(0)
     return (
         rng.integers(0, N_BINS - 1, (n, N_FEATURES), dtype=np.uint8),
-        rng.standard_normal((n, N_CHANNELS)),
+        rng.standard_normal((n, 1)),
+        rng.standard_normal((n, 1)),
         np.arange(n, dtype=np.int32),
         np.arange(N_FEATURES, dtype=np.int32),
         np.empty((N_FEATURES, N_BINS, N_CHANNELS)),

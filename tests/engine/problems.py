@@ -42,6 +42,15 @@ class Problem:
     def everybody(self):
         return np.arange(len(self), dtype=np.int32)
 
+    @property
+    def statistics(self):
+        """Return what histograms sum: gradients at zero, and curvatures."""
+        return -self.stats.linear, self.stats.curvature(self.leaf.solver)
+
+    def channels(self):
+        """Return the same side by side, and 1 for everybody."""
+        return np.column_stack([*self.statistics, np.ones(len(self.stats.linear))])
+
     def hessians(self):
         """Return H of everybody, (n, P, P)."""
         n_terms = self.stats.n_terms

@@ -75,7 +75,7 @@ def test_one_full_step_of_a_constant_rate_is_events_per_exposure(rng):
 def test_gradients_keep_up_with_the_coefficients(rng, family, loss):
     problem = make_problem(rng, 40, family, loss, is_late=True)
     booster = boost(problem, 6)
-    gradients = booster.state.rows[:, : problem.stats.n_terms]
+    gradients = booster.state.gradients
     expected = problem.stats.multiply(booster.state.theta, problem.everybody)
     assert_allclose(gradients, expected - problem.stats.linear, rtol=1e-8, atol=1e-8)
 
@@ -226,8 +226,8 @@ def large():
 def test_one_thread_and_two_give_the_same_bits(large):
     one, two = (boost(large, 4, n_threads=n, max_leaves=8) for n in (1, 2))
     assert np.array_equal(
-        np.hstack([one.state.theta, one.state.rows]),
-        np.hstack([two.state.theta, two.state.rows]),
+        np.hstack([one.state.theta, one.state.gradients]),
+        np.hstack([two.state.theta, two.state.gradients]),
     )
 
 

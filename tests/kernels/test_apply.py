@@ -83,8 +83,7 @@ def make_state(rng, n, n_terms, is_diagonal):
         quadratic = np.array([oracles.lower_triangle(h) for h in hessians])
     theta, linear = rng.normal(size=(2, n, n_terms))
     gradients = np.einsum("itu,iu->it", hessians, theta) - linear
-    rows = np.hstack([gradients, rng.normal(size=(n, 2))])
-    return hessians, linear, quadratic, theta, rows
+    return hessians, linear, quadratic, theta, gradients
 
 
 def walk(nodes, bins, root=0):
@@ -144,9 +143,9 @@ def test_threads_sum_to_the_same_bits(rng, n_chunks):
 def test_a_tree_adds_to_the_coefficients(rng, is_diagonal, n_terms):
     nodes, _ = make_trees(rng, [4], n_terms)
     bins = make_bins(rng, 30)
-    _, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
+    _, linear, quadratic, theta, gradients = make_state(rng, 30, n_terms, is_diagonal)
     expected = theta + nodes.value[walk(nodes, bins)]
-    add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
+    add_tree(bins, MISSING, nodes, linear, quadratic, theta, gradients)
     assert_allclose(theta, expected)
 
 
@@ -155,22 +154,24 @@ def test_a_tree_adds_to_the_coefficients(rng, is_diagonal, n_terms):
 def test_a_tree_adds_curvature_times_value_to_the_gradients(rng, is_diagonal, n_terms):
     nodes, _ = make_trees(rng, [4], n_terms)
     bins = make_bins(rng, 30)
-    hessians, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, is_diagonal)
+    hessians, linear, quadratic, theta, gradients = make_state(
+        rng, 30, n_terms, is_diagonal
+    )
     change = np.einsum("itu,iu->it", hessians, nodes.value[walk(nodes, bins)])
-    expected = rows + np.pad(change, [(0, 0), (0, 2)])
-    add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
-    assert_allclose(rows, expected, atol=1e-12)
+    expected = gradients + change
+    add_tree(bins, MISSING, nodes, linear, quadratic, theta, gradients)
+    assert_allclose(gradients, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_chunks", [1, 2, 7])
 def test_threads_add_the_same_bits(rng, n_chunks):
     nodes, _ = make_trees(rng, [4], 3)
     bins = make_bins(rng, 200)
-    _, linear, quadratic, theta, rows = make_state(rng, 200, 3, is_diagonal=False)
-    serial = theta.copy(), rows.copy()
+    _, linear, quadratic, theta, gradients = make_state(rng, 200, 3, is_diagonal=False)
+    serial = theta.copy(), gradients.copy()
     add_tree(bins, MISSING, nodes, linear, quadratic, *serial)
-    add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, rows, n_chunks)
-    assert np.array_equal(np.hstack(serial), np.hstack([theta, rows]))
+    add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, gradients, n_chunks)
+    assert np.array_equal(np.hstack(serial), np.hstack([theta, gradients]))
 
 
 def total_loss(theta, linear, hessians):
@@ -184,24 +185,24 @@ def total_loss(theta, linear, hessians):
 def test_adding_a_tree_returns_the_loss_afterwards(rng, n_terms):
     nodes, _ = make_trees(rng, [4], n_terms)
     bins = make_bins(rng, 30)
-    hessians, linear, quadratic, theta, rows = make_state(rng, 30, n_terms, False)
-    loss = add_tree(bins, MISSING, nodes, linear, quadratic, theta, rows)
+    hessians, linear, quadratic, theta, gradients = make_state(rng, 30, n_terms, False)
+    loss = add_tree(bins, MISSING, nodes, linear, quadratic, theta, gradients)
     assert_allclose(loss, total_loss(theta, linear, hessians))
 
 
 def test_threads_return_the_same_loss(rng):
     nodes, _ = make_trees(rng, [4], 2)
     bins = make_bins(rng, 90)
-    hessians, linear, quadratic, theta, rows = make_state(rng, 90, 2, False)
-    loss = add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, rows, 7)
+    hessians, linear, quadratic, theta, gradients = make_state(rng, 90, 2, False)
+    loss = add_tree_parallel(bins, MISSING, nodes, linear, quadratic, theta, gradients, 7)
     assert_allclose(loss, total_loss(theta, linear, hessians))
 
 
 def test_the_loss_is_the_quadratic_of_the_members(rng):
-    hessians, linear, _, theta, rows = make_state(rng, 20, 3, is_diagonal=False)
+    hessians, linear, _, theta, gradients = make_state(rng, 20, 3, is_diagonal=False)
     members = np.array([3, 5, 19], dtype=np.int32)
     expected = total_loss(theta[members], linear[members], hessians[members])
-    assert_allclose(quadratic_loss(theta, rows, linear, members), expected)
+    assert_allclose(quadratic_loss(theta, gradients, linear, members), expected)
 
 
 @pytest.mark.parametrize("n_terms", [1, 2, 3])
@@ -209,7 +210,9 @@ def test_the_loss_is_the_quadratic_of_the_members(rng):
 def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_parts):
     nodes, _ = make_trees(rng, [5], n_terms)
     bins = make_bins(rng, 200)
-    _, linear, quadratic, theta, rows = make_state(rng, 200, n_terms, is_diagonal=False)
+    _, linear, quadratic, theta, gradients = make_state(
+        rng, 200, n_terms, is_diagonal=False
+    )
     leaves = np.empty(200, dtype=np.int32)
     find_leaves(bins, MISSING, nodes, 0, leaves)
     is_other = rng.random(200) < 0.3
@@ -217,7 +220,7 @@ def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_parts):
     parts = [everybody[~is_other & (leaves == node)] for node in range(len(nodes.feature))]
     ends = np.cumsum([len(part) for part in parts])
     span = np.column_stack([ends - [len(part) for part in parts], ends])
-    own, other = [theta.copy(), rows.copy()], [theta.copy(), rows.copy()]
+    own, other = [theta.copy(), gradients.copy()], [theta.copy(), gradients.copy()]
     data = (bins, MISSING, nodes, linear, quadratic)
     space = np.empty(200, dtype=np.int32), np.empty(n_chunks)
     known = (np.concatenate(parts), span, everybody[is_other], *space)

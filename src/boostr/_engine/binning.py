@@ -149,7 +149,7 @@ class BinMapper:
             return self.layout.holding(np.zeros((len(features), 1), dtype=np.uint8))
         bins = np.empty(features.shape, dtype=np.uint8)
         arguments = (
-            features,
+            np.ascontiguousarray(features),
             self.thresholds,
             self.offsets,
             self.is_categorical,

@@ -100,7 +100,7 @@ class LocalBoostingState:
         self.theta = np.zeros_like(stats.linear)
         self.kept = np.zeros((len(held_out), stats.n_terms))  # of those held out
         self.held_out = held_out
-        self.rows = stats.channels(solver)
+        self.gradients = -stats.linear
         self._n_threads = n_threads
         n = len(stats.linear)
         losses = np.empty(_N_CHUNKS if n >= _PARALLEL_FROM else 1)
@@ -110,7 +110,11 @@ class LocalBoostingState:
         self._first = first
         is_coarse = joins_bins(solver, stats.n_terms)
         self._source = LocalSource(
-            features, self.rows, stats.n_terms, n_threads, is_coarse=is_coarse
+            features,
+            self.gradients,
+            stats.curvature(solver),
+            n_threads,
+            is_coarse=is_coarse,
         )
         individuals = np.arange(len(stats.linear), dtype=np.int32)
         self._members = np.delete(individuals, held_out)
@@ -153,7 +157,7 @@ class LocalBoostingState:
             self._stats.linear,
             self._stats.quadratic,
             self.theta,
-            self.rows,
+            self.gradients,
         )
         grown = self._source.take_spans(tree)
         n_chunks = len(self._space[1])
@@ -180,7 +184,7 @@ class LocalBoostingState:
 
     def loss(self, members: IndexArray) -> float:
         """Return the summed loss of some individuals."""
-        return quadratic_loss(self.theta, self.rows, self._stats.linear, members)
+        return quadratic_loss(self.theta, self.gradients, self._stats.linear, members)
 
 
 def draw_individuals(positions: PositionArray, share: float, seed: int) -> BoolArray:

@@ -56,7 +56,7 @@ class SufficientStats:
         if self.quadratic.shape[1] == self.n_terms:
             return self.quadratic
         rows = np.arange(self.n_terms)
-        return self.quadratic[:, rows * (rows + 3) // 2]
+        return np.ascontiguousarray(self.quadratic[:, rows * (rows + 3) // 2])
 
     def multiply(self, theta: FloatArray, rows: PositionArray) -> FloatArray:
         """Return H_i theta_i for some individuals, (len(rows), n_terms)."""
@@ -76,11 +76,9 @@ class SufficientStats:
             np.ascontiguousarray(self.diagonal()[:, [term]]),
         )
 
-    def channels(self, solver: int) -> FloatArray:
-        """Return what histograms sum: gradient at zero, the curvature to read, and 1."""
-        curvature = self.quadratic if solver in {FULL, GROUPED} else self.diagonal()
-        count = np.ones((len(self.linear), 1))
-        return np.ascontiguousarray(np.hstack([-self.linear, curvature, count]))
+    def curvature(self, solver: int) -> FloatArray:
+        """Return what a leaf problem reads of H."""
+        return self.quadratic if solver in {FULL, GROUPED} else self.diagonal()
 
 
 def put_on_clock(

@@ -100,7 +100,7 @@ def _add_leaves(
     linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
-    rows: FloatArray,
+    gradients: FloatArray,
 ) -> float:
     """Add the leaves of all individuals; return their loss."""
     n_terms = value.shape[1]
@@ -111,19 +111,19 @@ def _add_leaves(
         if n_terms == 1:  # the same by name, which is faster
             added = value[leaf, 0]
             coefficient = theta[row, 0] + added
-            gradient = rows[row, 0] + quadratic[row, 0] * added
+            gradient = gradients[row, 0] + quadratic[row, 0] * added
             theta[row, 0] = coefficient
-            rows[row, 0] = gradient
+            gradients[row, 0] = gradient
             total += coefficient * (gradient - linear[row, 0])
             continue
         if n_terms == 2 and not is_diagonal:
             first, second = value[leaf, 0], value[leaf, 1]
             theta_1, theta_2 = theta[row, 0] + first, theta[row, 1] + second
             mixed = quadratic[row, 1]
-            gradient_1 = rows[row, 0] + quadratic[row, 0] * first + mixed * second
-            gradient_2 = rows[row, 1] + mixed * first + quadratic[row, 2] * second
+            gradient_1 = gradients[row, 0] + quadratic[row, 0] * first + mixed * second
+            gradient_2 = gradients[row, 1] + mixed * first + quadratic[row, 2] * second
             theta[row, 0], theta[row, 1] = theta_1, theta_2
-            rows[row, 0], rows[row, 1] = gradient_1, gradient_2
+            gradients[row, 0], gradients[row, 1] = gradient_1, gradient_2
             total += theta_1 * (gradient_1 - linear[row, 0])
             total += theta_2 * (gradient_2 - linear[row, 1])
             continue
@@ -132,16 +132,16 @@ def _add_leaves(
             added = value[leaf, term]
             theta[row, term] += added
             if is_diagonal:
-                rows[row, term] += quadratic[row, term] * added
+                gradients[row, term] += quadratic[row, term] * added
                 continue
             for other in range(term):
-                rows[row, term] += quadratic[row, position] * value[leaf, other]
-                rows[row, other] += quadratic[row, position] * added
+                gradients[row, term] += quadratic[row, position] * value[leaf, other]
+                gradients[row, other] += quadratic[row, position] * added
                 position += 1
-            rows[row, term] += quadratic[row, position] * added
+            gradients[row, term] += quadratic[row, position] * added
             position += 1
         for term in range(n_terms):
-            total += theta[row, term] * (rows[row, term] - linear[row, term])
+            total += theta[row, term] * (gradients[row, term] - linear[row, term])
     return 0.5 * total
 
 
@@ -162,7 +162,7 @@ def add_tree(
     linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
-    rows: FloatArray,
+    gradients: FloatArray,
 ) -> float:
     """Add one tree to the coefficients and gradients of all individuals.
 
@@ -180,8 +180,8 @@ def add_tree(
         Diagonal or lower triangle of every individual's H.
     theta : (n_individuals, n_terms) float64
         Coefficients; updated in place.
-    rows : (n_individuals, n_channels) float64
-        The first ``n_terms`` channels are gradients; updated in place.
+    gradients : (n_individuals, n_terms) float64
+        Updated in place.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def add_tree(
     """
     leaves = np.empty(x_binned.shape[0], np.int32)
     find_leaves(x_binned, missing_bin, nodes, 0, leaves)
-    return _add_leaves(leaves, nodes.value, linear, quadratic, theta, rows)
+    return _add_leaves(leaves, nodes.value, linear, quadratic, theta, gradients)
 
 
 @kernel
@@ -201,7 +201,7 @@ def add_grown_tree(
     linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
-    rows: FloatArray,
+    gradients: FloatArray,
     members: IndexArray,
     span: PositionArray,
     others: IndexArray,
@@ -213,7 +213,7 @@ def add_grown_tree(
 
     Parameters
     ----------
-    x_binned, missing_bin, nodes, linear, quadratic, theta, rows
+    x_binned, missing_bin, nodes, linear, quadratic, theta, gradients
         See `add_tree`.
     members : (n_members,) int32
         Individuals that the tree was grown on, those of a leaf side by side.
@@ -259,7 +259,7 @@ def add_grown_tree(
             linear[begin:end],
             quadratic[begin:end],
             theta[begin:end],
-            rows[begin:end],
+            gradients[begin:end],
         )
     return _sum_in_order(losses)
 
@@ -271,7 +271,7 @@ def add_grown_tree_parallel(
     linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
-    rows: FloatArray,
+    gradients: FloatArray,
     members: IndexArray,
     span: PositionArray,
     others: IndexArray,
@@ -280,7 +280,7 @@ def add_grown_tree_parallel(
     n_parts: int,
 ) -> float:
     """Do the same on all threads: first find all leaves, then add them."""
-    data = (x_binned, missing_bin, nodes, linear, quadratic, theta, rows)
+    data = (x_binned, missing_bin, nodes, linear, quadratic, theta, gradients)
     add = partial(add_grown_tree, *data, members, span, others, leaves, losses)
     n_members, n_others, nothing = len(members), len(others), (0, 0)
 
@@ -302,7 +302,7 @@ def add_tree_parallel(
     linear: FloatArray,
     quadratic: FloatArray,
     theta: FloatArray,
-    rows: FloatArray,
+    gradients: FloatArray,
     n_parts: int,
 ) -> float:
     """Do the same on all threads; individuals are independent, so the bits are the same.
@@ -311,7 +311,7 @@ def add_tree_parallel(
     """
 
     def add(own: slice) -> float:
-        data = linear[own], quadratic[own], theta[own], rows[own]
+        data = linear[own], quadratic[own], theta[own], gradients[own]
         return add_tree(x_binned[own], missing_bin, nodes, *data)
 
     return _sum_in_order(np.array(run_in_parts(len(x_binned), n_parts, add)))
@@ -319,14 +319,14 @@ def add_tree_parallel(
 
 @kernel
 def quadratic_loss(
-    theta: FloatArray, rows: FloatArray, linear: FloatArray, members: IndexArray
+    theta: FloatArray, gradients: FloatArray, linear: FloatArray, members: IndexArray
 ) -> float:
     """Return the summed loss 1/2 theta'H theta - b'theta = 1/2 theta'(g - b) of members."""
     total = 0.0
     for position in range(members.shape[0]):
         member = members[position]
         for term in range(theta.shape[1]):
-            total += theta[member, term] * (rows[member, term] - linear[member, term])
+            total += theta[member, term] * (gradients[member, term] - linear[member, term])
     return 0.5 * total
 
 

@@ -29,7 +29,8 @@ class Individuals(NamedTuple):
     """Individuals that a tree is grown on."""
 
     x_binned: BinArray  # (n_individuals, n_features), C order
-    rows: FloatArray  # (n_individuals, n_channels), C order
+    gradients: FloatArray  # (n_individuals, n_gradients), C order
+    curvatures: FloatArray  # (n_individuals, n_curvatures), C order
     members: IndexArray  # (n_members,) of the root; those of a node stand together
     scratch: IndexArray  # (n_members,) working space
 
@@ -155,11 +156,15 @@ def _send_members(
     node: int, left: int, individuals: Individuals, nodes: GrowingNodes
 ) -> None:
     """Send the members of a node to its two children."""
-    x_binned, _, members, scratch = individuals
+    members, scratch = individuals.members, individuals.scratch
     begin, end = nodes.span[node, 0], nodes.span[node, 1]
     feature = nodes.feature[node]
     middle = begin + partition_members(
-        x_binned, feature, nodes.goes_left[node], members[begin:end], scratch[begin:end]
+        individuals.x_binned,
+        feature,
+        nodes.goes_left[node],
+        members[begin:end],
+        scratch[begin:end],
     )
     nodes.span[left, 0], nodes.span[left, 1] = begin, middle
     nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
@@ -174,6 +179,21 @@ def _add_sums(values: FloatArray, factor: float, out: FloatArray) -> None:
 
 
 @inner_kernel
+def _sum_some(
+    own: IndexArray, individuals: Individuals, rules: SplitRules, out: FloatArray
+) -> None:
+    call_accumulate(
+        rules.accumulate,
+        individuals.x_binned,
+        individuals.gradients,
+        individuals.curvatures,
+        own,
+        rules.features,
+        out,
+    )
+
+
+@inner_kernel
 def _sum_members(
     own: IndexArray,
     individuals: Individuals,
@@ -182,11 +202,10 @@ def _sum_members(
     out: FloatArray,
 ) -> None:
     """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
-    x_binned, rows, features = individuals.x_binned, individuals.rows, rules.features
     middle = own.shape[0] // 2 if own.shape[0] >= HALVES_FROM else own.shape[0]
-    call_accumulate(rules.accumulate, x_binned, rows, own[:middle], features, out)
+    _sum_some(own[:middle], individuals, rules, out)
     if middle < own.shape[0]:
-        call_accumulate(rules.accumulate, x_binned, rows, own[middle:], features, other)
+        _sum_some(own[middle:], individuals, rules, other)
         _add_sums(other, 1.0, out)
 
 

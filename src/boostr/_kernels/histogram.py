@@ -32,7 +32,7 @@ _BLOCK = 2_048  # members that are read at a time; they should stay in the secon
 @inlined_kernel
 def _accumulate_one(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
@@ -41,7 +41,7 @@ def _accumulate_one(
     flat, bins = out.reshape(-1), x_binned.reshape(-1)
     for position in range(members.shape[0]):
         member = np.uint64(members[position])
-        first = rows[member, np.uint64(0)]
+        first = gradients[member, np.uint64(0)]
         start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
             flat[cells + np.uint64(bins[start + np.uint64(features[slot])])] += first
@@ -51,7 +51,7 @@ def _accumulate_one(
 @inlined_kernel
 def _accumulate_two(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
@@ -61,7 +61,7 @@ def _accumulate_two(
     one, two = np.uint64(1), np.uint64(2)
     for position in range(members.shape[0]):
         member = np.uint64(members[position])
-        first, second = rows[member, np.uint64(0)], rows[member, one]
+        first, second = gradients[member, np.uint64(0)], gradients[member, one]
         start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
             bin_index = np.uint64(bins[start + np.uint64(features[slot])])
@@ -74,7 +74,8 @@ def _accumulate_two(
 @inlined_kernel
 def _accumulate_three(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
@@ -88,22 +89,22 @@ def _accumulate_three(
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     for position in range(members.shape[0]):
         member = np.uint64(members[position])
-        first, second = rows[member, np.uint64(0)], rows[member, one]
-        third = rows[member, two]
+        first, second = gradients[member, np.uint64(0)], curvatures[member, np.uint64(0)]
         start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
             bin_index = np.uint64(bins[start + np.uint64(features[slot])])
             cell = cells + bin_index * three
             flat[cell] += first
             flat[cell + one] += second
-            flat[cell + two] += third
+            flat[cell + two] += 1.0
             cells += np.uint64(out.shape[1]) * three
 
 
 @inlined_kernel
 def _accumulate_six(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
@@ -114,9 +115,9 @@ def _accumulate_six(
     four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
     for position in range(members.shape[0]):
         member = np.uint64(members[position])
-        first, second = rows[member, np.uint64(0)], rows[member, one]
-        third, fourth = rows[member, two], rows[member, three]
-        fifth, sixth = rows[member, four], rows[member, five]
+        first, second = gradients[member, np.uint64(0)], gradients[member, one]
+        third, fourth = curvatures[member, np.uint64(0)], curvatures[member, one]
+        fifth = curvatures[member, two]
         start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
             bin_index = np.uint64(bins[start + np.uint64(features[slot])])
@@ -126,54 +127,65 @@ def _accumulate_six(
             flat[cell + two] += third
             flat[cell + three] += fourth
             flat[cell + four] += fifth
-            flat[cell + five] += sixth
+            flat[cell + five] += 1.0
             cells += np.uint64(out.shape[1]) * six
 
 
 @inlined_kernel
 def _accumulate_any(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
 ) -> None:
     """Sum any number of channels."""
     flat, bins = out.reshape(-1), x_binned.reshape(-1)
-    n_channels = np.uint64(out.shape[2])
+    n_channels, n_gradients = np.uint64(out.shape[2]), np.uint64(gradients.shape[1])
+    n_curvatures = np.uint64(curvatures.shape[1])
     for position in range(members.shape[0]):
         member = np.uint64(members[position])
         start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
         for slot in range(features.shape[0]):
             bin_index = np.uint64(bins[start + np.uint64(features[slot])])
             cell = cells + bin_index * n_channels
-            for channel in range(n_channels):
-                flat[cell + channel] += rows[member, channel]
+            for channel in range(n_gradients):
+                flat[cell + channel] += gradients[member, channel]
+            if n_channels > n_gradients:
+                cell += n_gradients
+                for channel in range(n_curvatures):
+                    flat[cell + channel] += curvatures[member, channel]
+                flat[cell + n_curvatures] += 1.0
             cells += np.uint64(out.shape[1]) * n_channels
 
 
 @wide_kernel
 def accumulate_histograms(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
 ) -> None:
-    """Sum the rows of one node's members per feature and bin.
+    """Sum the statistics of one node's members per feature and bin, and count them.
 
     Parameters
     ----------
     x_binned : (n_individuals, n_features) uint8, C order
         Bin of every individual on every feature.
-    rows : (n_individuals, n_channels) float64, C order
-        Statistics of every individual; their meaning is the caller's.
+    gradients : (n_individuals, n_gradients) float64, C order
+        Statistics that change from tree to tree.
+    curvatures : (n_individuals, n_curvatures) float64, C order
+        Those that do not.
     members : (n_members,) int32
         Individuals in the node.
     features : (n_used,) int32
         Features to look at.
-    out : (n_used, n_bins, n_summed) float64, C order
-        Overwritten with the sums of so many channels, from the first on.
+    out : (n_used, n_bins, n_channels) float64, C order
+        Overwritten with the sums of the gradients and, if there is room for more, those of
+        the curvatures, and the number of members.
 
     Notes
     -----
@@ -183,7 +195,7 @@ def accumulate_histograms(
     """
     out[:] = 0.0
     n_features = features.shape[0]
-    n_channels = out.shape[2]
+    n_channels, n_gradients = out.shape[2], gradients.shape[1]
     n_bytes = 8 * out.shape[1] * n_channels
     chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
     for begin in range(0, members.shape[0], _BLOCK):
@@ -192,21 +204,22 @@ def accumulate_histograms(
             used = features[first : first + chunk]
             part = out[first : first + chunk]
             if n_channels == 1:
-                _accumulate_one(x_binned, rows, block, used, part)
+                _accumulate_one(x_binned, gradients, block, used, part)
             elif n_channels == 2:
-                _accumulate_two(x_binned, rows, block, used, part)
-            elif n_channels == 3:
-                _accumulate_three(x_binned, rows, block, used, part)
-            elif n_channels == 6:
-                _accumulate_six(x_binned, rows, block, used, part)
+                _accumulate_two(x_binned, gradients, block, used, part)
+            elif n_channels == 3 and n_gradients == 1:
+                _accumulate_three(x_binned, gradients, curvatures, block, used, part)
+            elif n_channels == 6 and n_gradients == 2:
+                _accumulate_six(x_binned, gradients, curvatures, block, used, part)
             else:
-                _accumulate_any(x_binned, rows, block, used, part)
+                _accumulate_any(x_binned, gradients, curvatures, block, used, part)
 
 
 call_accumulate, find_accumulate = call_by_address(
     accumulate_histograms,
     types.void(
         types.uint8[:, ::1],
+        types.float64[:, ::1],
         types.float64[:, ::1],
         types.int32[::1],
         types.int32[::1],
@@ -218,18 +231,19 @@ call_accumulate, find_accumulate = call_by_address(
 @kernel
 def accumulate_some_bins(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     feature: int,
     first: int,
     missing_bin: int,
     out: FloatArray,
 ) -> None:
-    """Sum the rows of one node's members in some bins of one feature.
+    """Sum the statistics of one node's members in some bins of one feature.
 
     Parameters
     ----------
-    x_binned, rows, members
+    x_binned, gradients, curvatures, members
         As in `accumulate_histograms`.
     feature : int
         The feature.
@@ -240,7 +254,7 @@ def accumulate_some_bins(
     out : (n_read + 1, n_channels) float64, C order
         Overwritten with the sums of so many bins, and of the missing one.
     """
-    n_read = out.shape[0] - 1
+    n_read, n_gradients = out.shape[0] - 1, gradients.shape[1]
     out[:] = 0.0
     for position in range(members.shape[0]):
         member = members[position]
@@ -248,13 +262,17 @@ def accumulate_some_bins(
         is_missing = bin_index == missing_bin
         if is_missing or first <= bin_index < first + n_read:
             place = n_read if is_missing else bin_index - first
-            for channel in range(out.shape[1]):
-                out[place, channel] += rows[member, channel]
+            for channel in range(n_gradients):
+                out[place, channel] += gradients[member, channel]
+            for channel in range(curvatures.shape[1]):
+                out[place, n_gradients + channel] += curvatures[member, channel]
+            out[place, out.shape[1] - 1] += 1.0
 
 
 def accumulate_histograms_parallel(
     x_binned: BinArray,
-    rows: FloatArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
     members: IndexArray,
     features: IndexArray,
     out: FloatArray,
@@ -276,7 +294,8 @@ def accumulate_histograms_parallel(
         half, run = divmod(own.start, n_runs)
         some, sums = halves[half]
         used = slice(edges[run], edges[run + 1])
-        accumulate_histograms(x_binned, rows, some, features[used], sums[used])
+        data = (x_binned, gradients, curvatures)
+        accumulate_histograms(*data, some, features[used], sums[used])
 
     n_tasks = len(halves) * n_runs
     run_in_parts(n_tasks, n_tasks, accumulate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,11 @@ class TrainingData:
 
     def every(self, step: int) -> TrainingData:
         """Return the first individual and every ``step``-th after it."""
-        return self if step == 1 else self.take(np.arange(0, len(self), step))
+        if step == 1:
+            return self
+        without_features = replace(self, features=self.features[:, :0])
+        some = without_features.take(np.arange(0, len(self), step))
+        return replace(some, features=self.features[::step])  # these are not copied
 
     def spread(self, rows: FloatArray | None) -> FloatArray | None:
         """Return rows of the used individuals among all, NaN for the others."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.penalty import time_problem
-from boostr._engine.statistics import compute_suffstats, put_on_clock
+from boostr._engine.statistics import SufficientStats, compute_suffstats, put_on_clock
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree, grow_tree, pack_trees
 from boostr._kernels.apply import Nodes, find_leaves
 from boostr._kernels.binning import partition_members
@@ -85,11 +85,11 @@ def grow_forest(
     Splits lower the intensity loss of one rate per leaf on the operational clock: events
     over those of an average individual under the same observation.
     """
-    rows, problem = _find_statistics(events, weights, clock)
+    stats, problem = _find_statistics(events, weights, clock)
     seeds = np.random.SeedSequence(params.seed).spawn(params.n_trees)
 
     def grow(seed: np.random.SeedSequence) -> tuple[Tree, AnyArray]:
-        return _grow(features, rows, problem, params, np.random.default_rng(seed))
+        return _grow(features, stats, problem, params, np.random.default_rng(seed))
 
     grown = map_threads(grow, seeds, params.n_threads)
     trees = tuple(tree for tree, _ in grown)
@@ -109,18 +109,18 @@ def map_threads(
 
 def _find_statistics(
     events: RecurrentEvents, weights: FloatArray, clock: Clock
-) -> tuple[FloatArray, LeafProblem]:
+) -> tuple[SufficientStats, LeafProblem]:
     running = clock if isinstance(clock, OperationalClock) else CalendarClock()
     clocked = put_on_clock(events, running)
     basis = PowerBasis((1.0,)).place(clocked, "intensity")
     stats = compute_suffstats(clocked, basis, "intensity", weights)
     problem = time_problem(basis, "intensity", clocked.horizon, _GAMMA2)
-    return stats.channels(problem.solver), problem
+    return stats, problem
 
 
 def _grow(
     features: BinnedFeatures,
-    rows: FloatArray,
+    stats: SufficientStats,
     problem: LeafProblem,
     params: ForestParams,
     rng: np.random.Generator,
@@ -129,7 +129,7 @@ def _grow(
     members = np.arange(n, dtype=np.int32)
     if params.bootstrap:
         members = np.sort(rng.integers(0, n, n)).astype(np.int32)
-    source = DrawingSource(features, rows, members, params, rng)
+    source = DrawingSource(features, stats, members, params, rng)
     growth = GrowthParams(
         max_leaves=n + 1, growth="level", min_samples_leaf=params.min_samples_leaf
     )
@@ -155,14 +155,14 @@ class DrawingSource:
     def __init__(
         self,
         features: BinnedFeatures,
-        rows: FloatArray,
+        stats: SufficientStats,
         members: IndexArray,
         params: ForestParams,
         rng: np.random.Generator,
     ) -> None:
         self._bins = features.bins
         self._n_bins = features.n_bins
-        self._rows = rows
+        self._gradients, self._curvatures = -stats.linear, stats.quadratic
         self._params = params
         self._rng = rng
         self._order = members.copy()
@@ -194,9 +194,11 @@ class DrawingSource:
 
     def _sum(self, begin: int, end: int) -> FloatArray:
         members = self._order[begin:end]
-        n_features, n_channels = self._bins.shape[1], self._rows.shape[1]
-        out = np.zeros((n_features, self._n_bins, n_channels))
-        out[:, 0] = self._rows[members].sum(axis=0)
+        data = (self._gradients, self._curvatures)
+        sums = [own[members].sum(axis=0) for own in data]
+        totals = np.concatenate([*sums, [len(members)]])
+        out = np.zeros((self._bins.shape[1], self._n_bins, len(totals)))
+        out[:, 0] = totals
         if end - begin < 2 * self._params.min_samples_leaf:
             return out
         own = self._bins[members]
@@ -204,7 +206,7 @@ class DrawingSource:
         if varied.size > self._params.n_drawn:
             varied = self._rng.permutation(varied)[: self._params.n_drawn]
         drawn = np.sort(varied).astype(np.int32)
-        sums = np.empty((len(drawn), self._n_bins, n_channels))
-        accumulate_histograms(self._bins, self._rows, members, drawn, sums)
-        out[drawn] = sums
+        found = np.empty((len(drawn), *out.shape[1:]))
+        accumulate_histograms(self._bins, *data, members, drawn, found)
+        out[drawn] = found
         return out

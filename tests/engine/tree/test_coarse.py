@@ -27,17 +27,15 @@ def make_groups(rng):
 
 
 def make_source(problem, members=None):
-    rows = problem.stats.channels(GROUPED)
-    n_terms = problem.stats.n_terms
-    source = LocalSource(problem.features, rows, n_terms, 1, is_coarse=True)
+    source = LocalSource(problem.features, *problem.statistics, 1, is_coarse=True)
     source.start(problem.everybody if members is None else members)
-    return source, rows
+    return source
 
 
 def grow(problem, **params):
     n_features = problem.features.n_features
     return grow_tree(
-        make_source(problem)[0],
+        make_source(problem),
         problem.leaf,
         GrowthParams(**({"max_leaves": 4, "min_samples_leaf": 5} | params)),
         problem.features.n_values,
@@ -59,7 +57,7 @@ def test_bins_are_joined_in_order_and_categories_are_not():
 
 def test_fine_bins_are_those_of_the_members_of_a_node(problem):
     members = problem.everybody[::2].copy()
-    source, rows = make_source(problem, members)
+    source, rows = make_source(problem, members), problem.channels()
     source.root(np.arange(problem.features.n_features, dtype=np.int32))
     found = source.read_bins(0, 1, 10, 30)
     own = problem.features.bins[members, 1]
@@ -72,7 +70,7 @@ def test_fine_bins_are_those_of_the_members_of_a_node(problem):
 @pytest.mark.parametrize("max_leaves", [2, 5])
 def test_leaves_have_the_coefficients_of_their_members(problem, max_leaves, n_candidates):
     tree = grow(problem, max_leaves=max_leaves, n_candidates=n_candidates)
-    features, rows = problem.features, problem.stats.channels(GROUPED)
+    features, rows = problem.features, problem.channels()
     leaves = np.array(
         [oracles.find_leaf(tree.nodes, row, features.missing_bin) for row in features.bins]
     )

@@ -9,8 +9,7 @@ from boostr._kernels.split import _PSEUDO_COUNT
 
 
 def grow(problem, seed=0, features=None, **params):
-    rows = problem.stats.channels(problem.leaf.solver)
-    source = LocalSource(problem.features, rows, problem.stats.n_terms, 1)
+    source = LocalSource(problem.features, *problem.statistics, 1)
     source.start(problem.everybody)
     n_features = problem.x.shape[1]
     used = np.arange(n_features) if features is None else np.array(features)

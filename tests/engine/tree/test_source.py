@@ -20,8 +20,9 @@ def make_source(rng, n=40, n_features=3, n_channels=3, n_threads=1):
         is_categorical=np.zeros(n_features, bool),
         missing_bin=N_BINS - 1,
     )
-    rows = np.column_stack([rng.normal(size=(n, n_channels - 1)), np.ones(n)])
-    return LocalSource(binned, rows, 1, n_threads), bins, rows
+    gradients, curvatures = rng.normal(size=(n, 1)), rng.normal(size=(n, n_channels - 2))
+    rows = np.column_stack([gradients, curvatures, np.ones(n)])
+    return LocalSource(binned, gradients, curvatures, n_threads), bins, rows
 
 
 def direct(bins, rows, members, features):
@@ -67,6 +68,7 @@ def test_the_next_tree_sees_the_new_gradients(rng):
     source.start(members)
     source.root(features)
     source.split(0, 0, np.arange(N_BINS) < 3, (1, 2))
+    source._gradients += 1.5
     rows[:, 0] += 1.5
     source.start(members)
     expected = direct(bins, rows, members, features)

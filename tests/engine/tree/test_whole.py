@@ -22,8 +22,7 @@ class NodeByNode:
 
 
 def make_source(problem, members=None, n_threads=1):
-    rows = problem.stats.channels(problem.leaf.solver)
-    source = LocalSource(problem.features, rows, problem.stats.n_terms, n_threads)
+    source = LocalSource(problem.features, *problem.statistics, n_threads)
     source.start(problem.everybody if members is None else members)
     return source
 

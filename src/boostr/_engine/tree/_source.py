@@ -56,11 +56,10 @@ class LocalSource:
     ----------
     features : BinnedFeatures
         Bins of all individuals.
-    rows : (n, n_channels) float64
-        Statistics of all individuals; the last channel is 1. The first ``n_gradients`` may
-        change between trees, the others not.
-    n_gradients : int
-        Number of channels that change.
+    gradients : (n, n_gradients) float64
+        Statistics of all individuals that may change between trees.
+    curvatures : (n, n_curvatures) float64
+        Those that may not.
     n_threads : int
         Threads to use where the node is large; the sums do not depend on it.
     is_coarse : bool, default=False
@@ -70,8 +69,8 @@ class LocalSource:
     def __init__(
         self,
         features: BinnedFeatures,
-        rows: FloatArray,
-        n_gradients: int,
+        gradients: FloatArray,
+        curvatures: FloatArray,
         n_threads: int,
         *,
         is_coarse: bool = False,
@@ -84,8 +83,8 @@ class LocalSource:
             coarse = CoarseBins(features.n_values, features.is_categorical)
             self._bins = coarse.join(features.bins, features.missing_bin)
             self._n_bins = coarse.missing_bin + 1
-        self._rows = rows
-        self._n_gradients = n_gradients
+        self._gradients = gradients
+        self._curvatures = curvatures
         self._n_threads = n_threads
         self._members = np.empty(0, dtype=np.int32)
         self._used = np.empty(0, dtype=np.int32)
@@ -108,7 +107,7 @@ class LocalSource:
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root if its tree is too small for many threads."""
-        shape = (len(features), self._n_bins, self._rows.shape[1])
+        shape = self._root_shape(features)
         n_members = len(self._order)
         is_large = self._n_threads > 1 and n_members >= _WHOLE_UP_TO * _PARALLEL_FROM
         if is_large or max_leaves * prod(shape) > _MOST_SUMS:
@@ -121,7 +120,9 @@ class LocalSource:
         if space is None or space.histograms.shape != (max_leaves + 1, *shape):
             space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
         self._span, self._is_grown = {}, True
-        data = Individuals(self._bins, self._rows, self._order, self._scratch)
+        data = Individuals(
+            self._bins, self._gradients, self._curvatures, self._order, self._scratch
+        )
         return WholeRoot(data, self._root, space, is_summed=is_summed)
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
@@ -151,7 +152,7 @@ class LocalSource:
 
     def _sum_root(self, features: IndexArray) -> None:
         """Sum over the root's members; what does not change between trees once."""
-        shape = (len(features), self._n_bins, self._rows.shape[1])
+        shape = self._root_shape(features)
         is_known = self._knows(features, shape)
         self._used = features
         n_members = len(self._order)
@@ -162,6 +163,15 @@ class LocalSource:
         else:
             self._root = np.empty(shape)
             self._accumulate(0, n_members, self._root)
+
+    @property
+    def _n_gradients(self) -> int:
+        return self._gradients.shape[1]
+
+    def _root_shape(self, features: IndexArray) -> tuple[int, int, int]:
+        """Return the numbers of features, bins, and sums with the number of members."""
+        n_channels = self._n_gradients + self._curvatures.shape[1] + 1
+        return len(features), self._n_bins, n_channels
 
     def _knows(self, features: IndexArray, shape: tuple[int, ...]) -> bool:
         """Return whether the root's sums are known but for the gradients."""
@@ -177,9 +187,16 @@ class LocalSource:
     def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
         """Return a node's sums in some fine bins of a feature, see `HistogramSource`."""
         members = self._order[slice(*self._span[node])]
-        out = np.empty((stop - first + 1, self._rows.shape[1]))
+        out = np.empty((stop - first + 1, self._root.shape[2]))
         accumulate_some_bins(
-            self._fine, self._rows, members, feature, first, self._missing_bin, out
+            self._fine,
+            self._gradients,
+            self._curvatures,
+            members,
+            feature,
+            first,
+            self._missing_bin,
+            out,
         )
         return out
 
@@ -202,10 +219,12 @@ class LocalSource:
         return pair
 
     def _accumulate(self, begin: int, end: int, out: FloatArray) -> None:
-        """Sum as many channels as ``out`` has, from the first on."""
-        data = (self._bins, self._rows, self._order[begin:end], self._used, out)
+        """Sum over members, see `accumulate_histograms`."""
+        data = (self._bins, self._gradients, self._curvatures)
         uses_threads = self._uses_threads(end - begin, out.shape[2])
-        accumulate_histograms_parallel(*data, self._n_threads if uses_threads else 1)
+        n_parts = self._n_threads if uses_threads else 1
+        members = self._order[begin:end]
+        accumulate_histograms_parallel(*data, members, self._used, out, n_parts)
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (

@@ -96,8 +96,8 @@ class WholeRoot:
 def compile_growth(is_categorical: BoolArray) -> None:
     """Compile the kernel that grows whole trees, by a root of one term and of nobody."""
     sums, features, search = search_nobody(is_categorical)
-    bins, rows = np.empty((0, 1), dtype=np.uint8), np.empty((0, 3))
-    individuals = Individuals(bins, rows, features[:0], features[:0])
+    bins, nothing = np.empty((0, 1), dtype=np.uint8), np.empty((0, 1))
+    individuals = Individuals(bins, nothing, nothing, features[:0], features[:0])
     root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
     # Kernels that it calls may still be missing.
     compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, (0, 0)))
