@@ -119,7 +119,7 @@ def partition_members(
     members : (n_members,) int32
         Individuals of the node; reordered in place, each side in its former order.
     scratch : (n_members,) int32
-        Working space.
+        Overwritten with those that go right, from the front on.
 
     Returns
     -------
@@ -148,12 +148,16 @@ def partition_members_parallel(
 ) -> int:
     """Do the same on all threads, part by part; then bring the sides of parts together."""
 
-    def divide(own: slice) -> tuple[slice, slice]:
+    def divide(own: slice) -> tuple[int, IndexArray]:
         n_left = partition_members(x_binned, feature, goes_left, members[own], scratch[own])
-        middle = own.start + n_left
-        return slice(own.start, middle), slice(middle, own.stop)
+        return n_left, scratch[own.start : own.stop - n_left]
 
-    lefts, rights = zip(*run_in_parts(len(members), n_parts, divide), strict=True)
-    np.concatenate([members[own] for own in lefts + rights], out=scratch)
-    members[:] = scratch
-    return sum(own.stop - own.start for own in lefts)
+    parts = run_in_parts(len(members), n_parts, divide)
+    n_left, begin = 0, 0
+    for n_own, right in parts:
+        # The places in between are free: those who go right are in the working space.
+        members[n_left : n_left + n_own] = members[begin : begin + n_own]
+        n_left += n_own
+        begin += n_own + len(right)
+    np.concatenate([right for _, right in parts], out=members[n_left:])
+    return n_left

@@ -100,9 +100,10 @@ class LocalSource:
         """Begin a tree on the given individuals."""
         if members is not self._members:
             self._members = members
+            self._order = np.empty_like(members)
             self._scratch = np.empty_like(members)
             self._root = np.empty((0, 0, 0))
-        self._order = members.copy()
+        self._order[:] = members
         self._is_grown = False
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.data.times import counts_from_elsewhere, name_origin
 from boostr.exceptions import InSampleWarning, InvalidEventsError, InvalidParameterError
@@ -30,7 +31,7 @@ __all__ = [
 Marks = NDArray[np.uint64]
 
 _MOST = 8192  # marks that are kept: 64 kB
-_BLOCK = 8192  # individuals that are read at once
+_BLOCK = 32_768  # individuals that are read at once
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
@@ -136,12 +137,15 @@ def _hash_features(events: RecurrentEvents, features: FloatArray | None) -> Mark
     marks = np.zeros(len(events), dtype=np.uint64)
     if features is None:
         return marks
-    for first in range(0, len(events), _BLOCK):
-        part = marks[first : first + _BLOCK]
-        for column in features[first : first + _BLOCK].T:
+
+    def mix(own: slice) -> None:
+        part = marks[own]
+        for column in features[own].T:
             with np.errstate(over="ignore"):  # too large for fewer digits
                 rounded = column.astype(np.float32).astype(np.float64)
             part[:] = _mix(part + _bits(rounded))
+
+    run_in_parts(len(events), -(-len(events) // _BLOCK), mix)
     return marks
 
 
