@@ -211,7 +211,7 @@ def grow(
     losses: list[float] = []
     with _letting_go([booster]):
         while len(losses) < n_rounds:
-            _step_all([booster], 1, task.log)
+            _step_all([booster], None, task.log)
             losses.append(booster.total_loss / len(task))
             task.report(label, len(losses), np.nan)
             if task.stops(FitProgress(label, len(losses), losses[-1], np.nan)):
@@ -252,9 +252,9 @@ def validate(
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     next_check = _FIRST_CHECK
-    with _letting_go(boosters):
+    with _letting_go(boosters), ThreadPoolExecutor(n_beside) as pool:
         while len(curve) < task.n_rounds and len(curve) - n_kept < task.patience:
-            _step_all(boosters, n_beside, task.log)
+            _step_all(boosters, pool if n_beside > 1 else None, task.log)
             curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
             if curve[-1] < best:
                 best, n_kept = curve[-1], len(curve)
@@ -304,19 +304,20 @@ def _make_run(
     )
 
 
-def _step_all(boosters: Sequence[Booster], n_beside: int, log: TreeLog) -> None:
-    """Add a tree to every booster, so many at the same time, or those that are known."""
+def _step_all(
+    boosters: Sequence[Booster], pool: ThreadPoolExecutor | None, log: TreeLog
+) -> None:
+    """Add a tree to every booster, side by side in a pool, or those that are known."""
     known = log.recall()
     if known is not None:
         for booster, tree in zip(boosters, known, strict=True):
             booster.step(tree)
         return
-    if n_beside == 1:
+    if pool is None:
         for booster in boosters:
             booster.step()
     else:
-        with ThreadPoolExecutor(n_beside) as pool:
-            list(pool.map(Booster.step, boosters))
+        list(pool.map(Booster.step, boosters))
     log.keep(tuple(booster.trees[-1] for booster in boosters))
 
 
