@@ -112,7 +112,15 @@ def make_features(rng, n):
 
 
 def make_problem(
-    rng, n=60, family="power", loss="intensity", *, gamma2=0.5, is_late=False, x=None
+    rng,
+    n=60,
+    family="power",
+    loss="intensity",
+    *,
+    gamma2=0.5,
+    is_late=False,
+    x=None,
+    max_bins=16,
 ):
     """Make a problem whose rates depend on all three features."""
     x = make_features(rng, n) if x is None else x
@@ -122,7 +130,7 @@ def make_problem(
     basis = FAMILIES[family].place(clocked, loss)
     is_categorical = np.arange(x.shape[1]) == 2
     mapper = BinMapper.from_quantiles(
-        x, 16, is_categorical, np.where(is_categorical, 4, 0).astype(np.int32)
+        x, max_bins, is_categorical, np.where(is_categorical, 4, 0).astype(np.int32)
     )
     return Problem(
         x,

@@ -116,6 +116,16 @@ def test_a_first_fit_tells_the_other_process_what_it_fits(started):
 
 
 @pytest.mark.usefixtures("missing")
+def test_a_first_fit_with_sensors_does_not_wait_for_the_kernel_of_whole_trees(started):
+    settings, numeric = BoostR()._settings(), np.zeros(2, dtype=bool)
+    first_use.compile_side_by_side(settings, 2, numeric, has_sensors=True)
+    assert started[0].stdin.news[0] is not None
+    assert not _whole.has_kernel()
+    started[0].returncode = 0
+    assert _whole.has_kernel()
+
+
+@pytest.mark.usefixtures("missing")
 def test_a_process_that_waits_is_not_started_again(started):
     assert other_process.start()
     fit_dozen(n_jobs=2)

@@ -13,7 +13,8 @@ take longer than it must:
   combination of types).
 
 Numba takes a number in the code for a type of its own, and would compile ``f`` twice for
-``f(0)`` and ``f(n)``; kernels do not.
+``f(0)`` and ``f(n)``; kernels do not. A number of 32 bits is another type, too, which
+``int(np.int64(n))`` changes and ``int(n)`` does not.
 """
 
 from __future__ import annotations
@@ -198,8 +199,10 @@ def call_by_address(
 
     @cache
     def find(number: int = 0) -> int:
-        dispatcher.compile(signatures[number])
+        # By arguments alone, as where Python calls it: what is on disk serves both.
+        dispatcher.compile(signatures[number].args)
         found = dispatcher.overloads[signatures[number].args]
+        assert found.signature == signatures[number]  # noqa: S101 - callers rely on it
         name = found.fndesc.llvm_cfunc_wrapper_name
         return int(found.library.get_pointer_to_function(name))
 

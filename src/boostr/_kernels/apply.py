@@ -247,7 +247,7 @@ def add_grown_tree(
             for position in range(begin, end):
                 leaves[members[position]] = node
     for position in range(walked[0], walked[1]):
-        row = int(others[position])
+        row = int(np.int64(others[position]))
         leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
     n_chunks = losses.shape[0]
     for chunk in range(added[0], added[1]):
@@ -358,7 +358,9 @@ def sum_leaves(
         end = begin + _BLOCK if begin + _BLOCK < n_rows else n_rows
         for tree in range(roots.shape[0]):
             for row in range(begin, end):
-                leaf = _leaf_of(x_binned, row, missing_bin, nodes, int(roots[tree]))
+                leaf = _leaf_of(
+                    x_binned, row, missing_bin, nodes, int(np.int64(roots[tree]))
+                )
                 for term in range(out.shape[1]):
                     out[row, term] += nodes.value[leaf, term]
 

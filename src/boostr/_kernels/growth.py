@@ -8,6 +8,13 @@ import numpy as np
 
 from boostr._kernels._jit import inlined_kernel, inner_kernel, kernel
 from boostr._kernels.binning import partition_members
+from boostr._kernels.growth_groups import (
+    GroupRules,
+    draw_threshold,
+    find_threshold,
+    search_groups,
+    solve_group_leaf,
+)
 from boostr._kernels.histogram import HALVES_FROM, call_accumulate
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
@@ -20,7 +27,13 @@ from boostr._typing import (
     PositionArray,
 )
 
-__all__ = ["GrowingNodes", "Individuals", "SplitRules", "grow_best_first"]
+__all__ = [
+    "GrowingNodes",
+    "Individuals",
+    "SplitRules",
+    "grow_best_first",
+    "grow_groups_best_first",
+]
 
 _NODE_STEP = 0x9E3779B97F4A7C15  # between the seeds of nodes
 
@@ -28,7 +41,8 @@ _NODE_STEP = 0x9E3779B97F4A7C15  # between the seeds of nodes
 class Individuals(NamedTuple):
     """Individuals that a tree is grown on."""
 
-    x_binned: BinArray  # (n_individuals, n_features), C order
+    x_binned: BinArray  # (n_individuals, n_features) bins of histograms, C order
+    x_fine: BinArray  # (n_individuals, n_features) bins of splits, C order
     gradients: FloatArray  # (n_individuals, n_gradients), C order
     curvatures: FloatArray  # (n_individuals, n_curvatures), C order
     members: IndexArray  # (n_members,) of the root; those of a node stand together
@@ -64,7 +78,7 @@ class GrowingNodes(NamedTuple):
     value: FloatArray  # (n_nodes, n_terms)
     gain: FloatArray
     n_members: FloatArray  # as floats
-    goes_left: BoolArray  # (n_nodes, n_bins)
+    goes_left: BoolArray  # (n_nodes, n_bins) fine ones
     is_open: BoolArray  # leaves that can be split
     sums: FloatArray  # (n_nodes, 2, n_channels) of the node and of its left side
     span: PositionArray  # (n_nodes, 2) first member and the one after the last
@@ -72,30 +86,82 @@ class GrowingNodes(NamedTuple):
 
 
 @inner_kernel
-def _add_node(
-    node: int, histograms: FloatArray, rules: SplitRules, nodes: GrowingNodes
-) -> None:
-    """Add a leaf with its coefficients; open it if its best split pays."""
+def _solve(
+    sums: FloatArray, rules: SplitRules, grouped: GroupRules | None, out: FloatArray
+) -> float:
+    """Write the coefficients of a leaf; return how far they lower the objective."""
+    if grouped is None:
+        return solve_leaf(sums, rules.penalty, rules.solver, out)
+    return solve_group_leaf(sums, rules.penalty, grouped, out)
+
+
+@inner_kernel
+def _seed_of(node: int, rules: SplitRules) -> np.uint64:
+    return rules.seed + np.uint64(node) * np.uint64(_NODE_STEP)
+
+
+@inner_kernel
+def _search(
+    node: int,
+    histograms: FloatArray,
+    rules: SplitRules,
+    grouped: GroupRules | None,
+    nodes: GrowingNodes,
+) -> tuple[float, int, int, bool]:
+    """Write the coefficients of a node as a leaf, and find its best split."""
     sums, value = nodes.sums[node], nodes.value[node]
-    sum_bins(histograms[0], sums[0])
-    own = solve_leaf(sums[0], rules.penalty, rules.solver, value)
-    gain, slot, bin_index, missing_left = call_search(
-        rules.search,
+    drop = _solve(sums[0], rules, grouped, value)
+    if grouped is None:
+        return call_search(
+            rules.search,
+            histograms,
+            rules.features,
+            rules.n_values,
+            rules.is_categorical,
+            rules.penalty,
+            rules.solver,
+            rules.min_count,
+            rules.n_candidates,
+            _seed_of(node, rules),
+            drop,
+            rules.rising,
+            rules.is_candidate,
+            nodes.goes_left[node],
+            sums,
+        )
+    grouped.drops[node] = drop
+    return search_groups(
         histograms,
         rules.features,
         rules.n_values,
         rules.is_categorical,
         rules.penalty,
-        rules.solver,
+        value,
+        drop,
         rules.min_count,
         rules.n_candidates,
-        rules.seed + np.uint64(node) * np.uint64(_NODE_STEP),
-        own,
+        _seed_of(node, rules),
         rules.rising,
         rules.is_candidate,
-        nodes.goes_left[node],
-        sums,
+        grouped,
+        grouped.sides[node],
+        sums[0],
+        sums[1],
     )
+
+
+@inner_kernel
+def _add_node(
+    node: int,
+    histograms: FloatArray,
+    rules: SplitRules,
+    grouped: GroupRules | None,
+    nodes: GrowingNodes,
+) -> None:
+    """Add a leaf with its coefficients; open it if its best split pays."""
+    sums = nodes.sums[node]
+    sum_bins(histograms[0], sums[0])
+    gain, slot, bin_index, missing_left = _search(node, histograms, rules, grouped, nodes)
     nodes.n_members[node] = sums[0, sums.shape[1] - 1]
     nodes.gain[node] = gain - rules.price
     nodes.is_open[node] = slot >= 0 and nodes.gain[node] > 0.0
@@ -104,6 +170,70 @@ def _add_node(
     nodes.missing_left[node] = missing_left
     nodes.left_child[node] = 0
     nodes.category_set[node] = -1
+
+
+@inner_kernel
+def _refine(
+    node: int,
+    individuals: Individuals,
+    rules: SplitRules,
+    grouped: GroupRules | None,
+    nodes: GrowingNodes,
+) -> None:
+    """Replace the coarse bins of a split by fine ones, and its threshold by the best."""
+    if grouped is None:
+        return
+    feature, sides = int(np.int64(nodes.feature[node])), grouped.sides[node]
+    goes_left = nodes.goes_left[node]
+    step, n_fine = int(grouped.steps[feature]), int(grouped.n_fine[feature])
+    is_missing_left = sides[sides.shape[0] - 1]
+    for place in range(goes_left.shape[0]):
+        goes_left[place] = sides[place] if step == 1 and place < n_fine else is_missing_left
+    if step == 1:
+        return
+    middle = (int(nodes.bin_threshold[node]) + 1) * step
+    middle = middle if middle < n_fine else n_fine
+    begin, end = nodes.span[node, 0], nodes.span[node, 1]
+    members, sums = individuals.members[begin:end], nodes.sums[node]
+    if rules.n_candidates > 0:
+        middle = draw_threshold(
+            members,
+            individuals.x_fine,
+            individuals.gradients,
+            individuals.curvatures,
+            feature,
+            middle,
+            rules.min_count,
+            _seed_of(node, rules),
+            grouped,
+            sums[1],
+        )
+    else:
+        gain, middle, missing_left = find_threshold(
+            members,
+            individuals.x_fine,
+            individuals.gradients,
+            individuals.curvatures,
+            feature,
+            middle,
+            nodes.missing_left[node],
+            rules.penalty,
+            nodes.value[node],
+            grouped.drops[node],
+            rules.min_count,
+            rules.rising,
+            rules.is_candidate,
+            grouped,
+            sides,
+            sums,
+        )
+        nodes.missing_left[node] = missing_left
+        if gain > 0.0:
+            nodes.gain[node] = gain - rules.price
+    nodes.bin_threshold[node] = middle - 1
+    for place in range(n_fine):
+        goes_left[place] = place < middle
+    goes_left[goes_left.shape[0] - 1] = nodes.missing_left[node]
 
 
 @inner_kernel
@@ -139,14 +269,20 @@ def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
 
 
 @inlined_kernel
-def _add_last_leaves(node: int, left: int, rules: SplitRules, nodes: GrowingNodes) -> None:
+def _add_last_leaves(
+    node: int,
+    left: int,
+    rules: SplitRules,
+    grouped: GroupRules | None,
+    nodes: GrowingNodes,
+) -> None:
     """Add the children of the last split: their sums are known already."""
     sums = nodes.sums[node]
     for channel in range(sums.shape[1]):
         sums[0, channel] -= sums[1, channel]
     for child in (left, left + 1):
         own = sums[1] if child == left else sums[0]
-        solve_leaf(own, rules.penalty, rules.solver, nodes.value[child])
+        _solve(own, rules, grouped, nodes.value[child])
         nodes.n_members[child] = own[sums.shape[1] - 1]
         _close(child, nodes)
 
@@ -158,9 +294,9 @@ def _send_members(
     """Send the members of a node to its two children."""
     members, scratch = individuals.members, individuals.scratch
     begin, end = nodes.span[node, 0], nodes.span[node, 1]
-    feature = nodes.feature[node]
+    feature = int(np.int64(nodes.feature[node]))
     middle = begin + partition_members(
-        individuals.x_binned,
+        individuals.x_fine,
         feature,
         nodes.goes_left[node],
         members[begin:end],
@@ -243,12 +379,13 @@ def _sum_gradients(
                 root[slot, bin_index, channel] = own[slot, bin_index, channel]
 
 
-@kernel
-def grow_best_first(
+@inner_kernel
+def _grow(
     individuals: Individuals,
     root: FloatArray,
     gradients: FloatArray,
     rules: SplitRules,
+    grouped: GroupRules | None,
     max_leaves: int,
     histograms: FloatArray,
     nodes: GrowingNodes,
@@ -266,6 +403,8 @@ def grow_best_first(
         else empty.
     rules : SplitRules
         What may split a node.
+    grouped : GroupRules or None
+        What else matters where leaves have groups of terms.
     max_leaves : int
         Leaves at most.
     histograms : (max_leaves + 1, n_used, n_bins, n_channels) float64, C order
@@ -282,7 +421,7 @@ def grow_best_first(
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
-    _add_node(0, root, rules, nodes)
+    _add_node(0, root, rules, grouped, nodes)
     if max_leaves > 2:
         first, flat = histograms[0].reshape(-1), root.reshape(-1)
         for place in range(flat.shape[0]):
@@ -294,17 +433,49 @@ def grow_best_first(
             break
         nodes.is_open[node] = False
         nodes.left_child[node] = n_nodes
+        _refine(node, individuals, rules, grouped, nodes)
         n_sets += _number_set(node, rules.is_categorical, n_sets, nodes)
         _send_members(node, n_nodes, individuals, nodes)
         if n_leaves == max_leaves:
-            _add_last_leaves(node, n_nodes, rules, nodes)
+            _add_last_leaves(node, n_nodes, rules, grouped, nodes)
         else:
             free = n_leaves - 1
             _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
-                _add_node(child, histograms[nodes.slot[child]], rules, nodes)
+                _add_node(child, histograms[nodes.slot[child]], rules, grouped, nodes)
         n_nodes += 2
     for node in range(n_nodes):
         if nodes.left_child[node] == 0:
             _close(node, nodes)
     return n_nodes, n_sets
+
+
+@kernel
+def grow_best_first(
+    individuals: Individuals,
+    root: FloatArray,
+    gradients: FloatArray,
+    rules: SplitRules,
+    max_leaves: int,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+) -> tuple[int, int]:
+    """Grow a tree whose leaves have no groups of terms, see `_grow`."""
+    return _grow(individuals, root, gradients, rules, None, max_leaves, histograms, nodes)
+
+
+@kernel
+def grow_groups_best_first(
+    individuals: Individuals,
+    root: FloatArray,
+    gradients: FloatArray,
+    rules: SplitRules,
+    max_leaves: int,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+    grouped: GroupRules,
+) -> tuple[int, int]:
+    """Grow a tree whose leaves have groups of terms, see `_grow`."""
+    return _grow(
+        individuals, root, gradients, rules, grouped, max_leaves, histograms, nodes
+    )

@@ -137,7 +137,8 @@ def find_best_grouped_split(
         go left.
     """
     best, best_slot, best_bin, best_missing_left = own * (1.0 + ROUNDING), -1, 0, False
-    space, reach, n_features = divide_space(buffers), buffers.reach, features.shape[0]
+    space, n_features = divide_space(buffers), features.shape[0]
+    reach = buffers.reach[:n_features]
     for slot in range(n_features):
         feature = features[slot]
         is_number = is_categorical is None or not is_categorical[feature]

@@ -22,6 +22,7 @@ from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import (
     GrowthParams,
     LeafProblem,
+    compile_grouped_growth,
     compile_grouped_search,
     compile_growth,
     compile_search,
@@ -92,6 +93,7 @@ def _fit_dozen(settings: Any, is_categorical: BoolArray) -> None:
 
     alone = replace(settings, n_estimators=1, n_jobs=1, verbose=0)
     fit_model(alone, *draw_dozen(has_sensors=True), None, Hooks())
+    compile_grouped_growth(is_categorical)
 
 
 def _read(inbox: Queue[Any]) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from boostr._engine.tree import compile_search, do_without_kernel
 from boostr._kernels.compiling import is_missing
 from boostr._kernels.group_lasso import find_descend
-from boostr._kernels.growth import grow_best_first
-from boostr._kernels.split_groups import find_best_grouped_split
+from boostr._kernels.growth import grow_best_first, grow_groups_best_first
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray
@@ -32,7 +31,7 @@ def compile_side_by_side(
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     if n_threads < 2 or not is_usual or has_limits:
         return
-    if not is_missing(find_best_grouped_split if has_sensors else grow_best_first):
+    if not is_missing(grow_groups_best_first if has_sensors else grow_best_first):
         return
     try:
         if not other_process.start():
@@ -44,4 +43,4 @@ def compile_side_by_side(
         find_descend()
     else:
         compile_search(is_categorical)
-        do_without_kernel(runs)
+    do_without_kernel(runs)

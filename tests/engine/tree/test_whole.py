@@ -7,22 +7,32 @@ from hypothesis import given
 from tests.engine.histories import FAMILIES
 from tests.engine.problems import make_problem
 
-from boostr._engine.tree import GrowthParams, LocalSource, grow_tree
+from boostr._engine.tree import (
+    GrowthParams,
+    LeafProblem,
+    LocalSource,
+    grow_tree,
+    joins_bins,
+)
+from boostr._kernels.group_lasso import Groups
 from boostr._kernels.histogram import HALVES_FROM
+from boostr._kernels.solve import GROUPED
 
 
 class NodeByNode:
     """A source whose trees no kernel grows as a whole."""
 
     def __init__(self, source):
-        self.root, self.split = source.root, source.split
+        self.root, self.split, self.read_bins = source.root, source.split, source.read_bins
 
     def read_root(self, features, max_leaves):
         return None
 
 
 def make_source(problem, members=None, n_threads=1):
-    source = LocalSource(problem.features, *problem.statistics, n_threads)
+    is_coarse = joins_bins(problem.leaf.solver, problem.stats.n_terms)
+    given = (problem.features, *problem.statistics, n_threads)
+    source = LocalSource(*given, is_coarse=is_coarse)
     source.start(problem.everybody if members is None else members)
     return source
 
@@ -65,6 +75,56 @@ def test_a_kernel_grows_the_same_tree(seed, n, family, features, **params):
     source.start(np.sort(members))
     expected = grow(problem, NodeByNode(source), features, seed, **params)
     assert_same(found, expected)
+
+
+def make_groups(problem, rng, *, grows=True):
+    """Turn the terms of leaves into a group without a price, and one that has one."""
+    n_terms = problem.stats.n_terms
+    starts = np.array([0, 1, n_terms], dtype=np.int32)
+    groups = Groups(starts, np.array([0.0, rng.choice([0.0, 0.1, 1.0])]), grows)
+    problem.leaf = LeafProblem(GROUPED, problem.leaf.penalty, groups)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 200),
+    family=st.sampled_from(["power", "spline"]),  # all bins, and coarse ones
+    max_bins=st.sampled_from([16, 250]),
+    grows=st.booleans(),
+    max_leaves=st.integers(1, 7),
+    min_samples_leaf=st.integers(1, 8),
+    n_candidates=st.sampled_from([0, 1, 3]),
+    gamma1=st.sampled_from([0.0, 0.05]),
+    features=st.sampled_from([[0, 1, 2], [0], [2], [1, 0]]),
+    n_trees=st.integers(1, 2),
+)
+def test_a_kernel_grows_the_same_tree_of_groups(
+    seed, n, family, max_bins, grows, features, n_trees, **params
+):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng, n, family, max_bins=max_bins)
+    make_groups(problem, rng, grows=grows)
+    members = np.sort(rng.permutation(n)[: max(1, n - n // 4)]).astype(np.int32)
+    source, other = make_source(problem, members), make_source(problem, members)
+    for tree in range(n_trees):  # working space is used again
+        source.start(members)
+        other.start(members)
+        found = grow(problem, source, features, seed + tree, **params)
+        expected = grow(problem, NodeByNode(other), features, seed + tree, **params)
+        assert_same(found, expected)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_groups_are_grown_by_a_kernel_on_one_thread(rng, n_threads, monkeypatch):
+    problem = make_problem(rng, 100, "spline")
+    make_groups(problem, rng)
+    calls = []
+    monkeypatch.setattr(
+        "boostr._engine.tree._grower.grow_whole_tree", lambda *_: calls.append(1)
+    )
+    source = make_source(problem)
+    grow(problem, source, [0, 1, 2], max_leaves=3, n_threads=n_threads)
+    assert len(calls) == (n_threads == 1)
 
 
 @pytest.mark.slow  # without the compiler

@@ -6,7 +6,12 @@ from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem, compile_grouped_search, compile_search
 from boostr._engine.tree._source import HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
-from boostr._engine.tree._whole import WholeRoot, compile_growth, do_without_kernel
+from boostr._engine.tree._whole import (
+    WholeRoot,
+    compile_grouped_growth,
+    compile_growth,
+    do_without_kernel,
+)
 
 __all__ = [
     "GrowthParams",
@@ -16,6 +21,7 @@ __all__ = [
     "LocalSource",
     "Tree",
     "WholeRoot",
+    "compile_grouped_growth",
     "compile_grouped_search",
     "compile_growth",
     "compile_search",

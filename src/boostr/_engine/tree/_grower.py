@@ -200,7 +200,8 @@ def grow_tree(
         search = replace(search, n_values=coarse.n_values)
     is_best_first = params.growth == "best"
     limits = problem.limits
-    if is_best_first and problem.groups is None and limits is None and has_kernel():
+    is_on_one_thread = problem.groups is None or params.n_threads == 1
+    if is_best_first and is_on_one_thread and limits is None and has_kernel():
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)

@@ -27,6 +27,7 @@ __all__ = [
     "compile_grouped_search",
     "compile_search",
     "find_split",
+    "group_nobody",
     "search_features",
     "search_nobody",
 ]
@@ -213,10 +214,18 @@ def compile_search(is_categorical: BoolArray) -> None:
     find_search(params.is_categorical, params.problem.kernel_solver)
 
 
-def compile_grouped_search(is_categorical: BoolArray) -> None:
-    """Compile the kernel that searches for splits of leaves with groups of terms."""
+def group_nobody(
+    is_categorical: BoolArray,
+) -> tuple[FloatArray, IndexArray, SearchParams, Groups]:
+    """Return the same, and the groups, for one term in a group."""
     sums, features, params = search_nobody(is_categorical)
     groups = Groups(np.array([0, 1], dtype=np.int32), np.zeros(1), True)
-    params = replace(params, problem=LeafProblem(GROUPED, np.ones((1, 1)), groups))
+    problem = LeafProblem(GROUPED, np.ones((1, 1)), groups)
+    return sums, features, replace(params, problem=problem), groups
+
+
+def compile_grouped_search(is_categorical: BoolArray) -> None:
+    """Compile the kernel that searches for splits of leaves with groups of terms."""
+    sums, features, params, groups = group_nobody(is_categorical)
     nobody = FoundSplit.none(LeafNode(np.zeros(3), np.zeros(1), 0.0), sums)
     _search_groups(sums, features, params, 0, groups, nobody, descend=0)

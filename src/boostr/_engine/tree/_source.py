@@ -10,7 +10,7 @@ import numpy as np
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.tree._coarse import CoarseBins
 from boostr._engine.tree._tree import Tree
-from boostr._engine.tree._whole import TreeSpace, WholeRoot
+from boostr._engine.tree._whole import FineBins, TreeSpace, WholeRoot
 from boostr._kernels.binning import partition_members, partition_members_parallel
 from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
@@ -75,14 +75,15 @@ class LocalSource:
         *,
         is_coarse: bool = False,
     ) -> None:
-        self._fine = features.bins
-        self._missing_bin = features.missing_bin
         self._bins = features.bins
         self._n_bins = features.n_bins
+        steps = np.ones_like(features.n_values)
         if is_coarse:
             coarse = CoarseBins(features.n_values, features.is_categorical)
             self._bins = coarse.join(features.bins, features.missing_bin)
             self._n_bins = coarse.missing_bin + 1
+            steps = coarse.steps
+        self._fine = FineBins(features.bins, features.n_values, steps, features.missing_bin)
         self._gradients = gradients
         self._curvatures = curvatures
         self._n_threads = n_threads
@@ -119,12 +120,19 @@ class LocalSource:
             self._sum_root(features)
         space = self._space
         if space is None or space.histograms.shape != (max_leaves + 1, *shape):
-            space = self._space = TreeSpace(max_leaves, shape, self._n_gradients)
+            missing_bin = self._fine.missing_bin
+            space = TreeSpace(max_leaves, shape, self._n_gradients, missing_bin)
+            self._space = space
         self._span, self._is_grown = {}, True
         data = Individuals(
-            self._bins, self._gradients, self._curvatures, self._order, self._scratch
+            self._bins,
+            self._fine.bins,
+            self._gradients,
+            self._curvatures,
+            self._order,
+            self._scratch,
         )
-        return WholeRoot(data, self._root, space, is_summed=is_summed)
+        return WholeRoot(data, self._root, space, self._fine, is_summed=is_summed)
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
         """Return members by leaf, where those of leaves stand, and members of no leaf yet.
@@ -190,13 +198,13 @@ class LocalSource:
         members = self._order[slice(*self._span[node])]
         out = np.empty((stop - first + 1, self._root.shape[2]))
         accumulate_some_bins(
-            self._fine,
+            self._fine.bins,
             self._gradients,
             self._curvatures,
             members,
             feature,
             first,
-            self._missing_bin,
+            self._fine.missing_bin,
             out,
         )
         return out
@@ -229,7 +237,7 @@ class LocalSource:
 
     def _partition(self, begin: int, end: int, feature: int, goes_left: BoolArray) -> int:
         arguments = (
-            self._fine,
+            self._fine.bins,
             feature,
             goes_left,
             self._order[begin:end],

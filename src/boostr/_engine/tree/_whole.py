@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from boostr._engine.tree._search import SearchParams, search_nobody
+from boostr._engine.tree._search import (
+    SearchParams,
+    group_nobody,
+    search_nobody,
+)
 from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._kernels.apply import Nodes
 from boostr._kernels.compiling import compile_for
+from boostr._kernels.group_lasso import Groups, find_descend
 from boostr._kernels.growth import (
     GrowingNodes,
     Individuals,
     SplitRules,
     grow_best_first,
+    grow_groups_best_first,
 )
+from boostr._kernels.growth_groups import GroupRules, find_grouped_search
 from boostr._kernels.histogram import find_accumulate
+from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.split import find_search, sum_bins
-from boostr._typing import Address, BoolArray, FloatArray, IndexArray
+from boostr._typing import Address, BinArray, BoolArray, FloatArray, IndexArray
 
 __all__ = [
+    "FineBins",
     "TreeSpace",
     "WholeRoot",
+    "compile_grouped_growth",
     "compile_growth",
     "do_without_kernel",
     "grow_whole_tree",
@@ -45,10 +56,22 @@ def has_kernel() -> bool:
     return not _compiling
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FineBins:
+    """Bins of all individuals, several of which may be joined in histograms."""
+
+    bins: BinArray  # (n_individuals, n_features)
+    n_values: IndexArray  # (n_features,) in use
+    steps: IndexArray  # (n_features,) how many are joined
+    missing_bin: int
+
+
 class TreeSpace:
     """Working space for one tree after the other, up to so many leaves."""
 
-    def __init__(self, max_leaves: int, root_shape: tuple[int, ...], n_terms: int) -> None:
+    def __init__(
+        self, max_leaves: int, root_shape: tuple[int, ...], n_terms: int, missing_bin: int
+    ) -> None:
         n_nodes = 2 * max_leaves - 1
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
@@ -65,56 +88,116 @@ class TreeSpace:
             value=np.empty((n_nodes, n_terms)),
             gain=np.empty(n_nodes),
             n_members=np.empty(n_nodes),
-            goes_left=np.empty((n_nodes, n_bins), np.bool_),
+            goes_left=np.empty((n_nodes, missing_bin + 1), np.bool_),
             is_open=np.empty(n_nodes, np.bool_),
             sums=np.empty((n_nodes, 2, n_channels)),
             span=np.empty((n_nodes, 2), np.int64),
             slot=np.empty(n_nodes, np.int64),
+        )
+        self._grouped: GroupRules | None = None
+
+    def state_group_rules(
+        self, fine: FineBins, groups: Groups, search: SearchParams
+    ) -> GroupRules:
+        """Return the rules of groups, with working space that is used again."""
+        if self._grouped is None or self._grouped.groups is not groups:
+            called = find_grouped_search(search.is_categorical), find_descend()
+            self._grouped = self._make_group_rules(fine, groups, search, called)
+        return self._grouped
+
+    def _make_group_rules(
+        self,
+        fine: FineBins,
+        groups: Groups,
+        search: SearchParams,
+        called: tuple[Address, Address],
+    ) -> GroupRules:
+        """Return the rules of groups, given addresses of the kernels that are called."""
+        _, n_features, n_bins, n_channels = self.histograms.shape
+        nodes, penalty = self.nodes, search.problem.penalty
+        node = Node(nodes.sums[0, 0], penalty, groups, nodes.value[0])
+        n_rows = 2 * int(fine.steps.max()) + 4
+        return GroupRules(
+            groups,
+            fine.n_values,
+            fine.steps,
+            fine.missing_bin,
+            *called,
+            buffers=Buffers.for_node(node, n_features, n_bins),
+            sides=np.empty((len(nodes.feature), n_bins), np.bool_),
+            drops=np.empty(len(nodes.feature)),
+            cells=np.empty(n_rows * n_channels),
+            one=np.zeros(1, np.int32),
+            n_used=np.zeros(1, np.int32),
+            is_category=None if search.is_categorical is None else np.zeros(1, np.bool_),
         )
 
 
 class WholeRoot:
     """All that one kernel needs to grow a tree."""
 
-    __slots__ = ("gradients", "individuals", "space", "sums")
+    __slots__ = ("fine", "gradients", "individuals", "space", "sums")
 
     def __init__(
         self,
         individuals: Individuals,
         sums: FloatArray,
         space: TreeSpace,
+        fine: FineBins,
         *,
         is_summed: bool = True,
     ) -> None:
         self.individuals = individuals
         self.sums = sums  # (n_used, n_bins, n_channels)
         self.space = space
+        self.fine = fine
         # Where the kernel sums the channels that change from tree to tree, if it does.
         self.gradients = space.gradients[:, :0] if is_summed else space.gradients
+
+
+def _make_empty_root(sums: FloatArray) -> WholeRoot:
+    """Return the root of nobody, with leaves of one term."""
+    nobody, one = np.empty(0, dtype=np.int32), np.ones(1, dtype=np.int32)
+    bins, nothing = np.empty((0, 1), dtype=np.uint8), np.empty((0, 1))
+    individuals = Individuals(bins, bins, nothing, nothing, nobody, nobody)
+    fine = FineBins(bins, one, one, 1)
+    return WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1, 1), fine)
 
 
 def compile_growth(is_categorical: BoolArray) -> None:
     """Compile the kernel that grows whole trees, by a root of one term and of nobody."""
     sums, features, search = search_nobody(is_categorical)
-    bins, nothing = np.empty((0, 1), dtype=np.uint8), np.empty((0, 1))
-    individuals = Individuals(bins, nothing, nothing, features[:0], features[:0])
-    root = WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1))
+    root = _make_empty_root(sums)
     # Kernels that it calls may still be missing.
     compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, (0, 0)))
+
+
+def compile_grouped_growth(is_categorical: BoolArray) -> None:
+    """Compile the kernel that grows whole trees of leaves with groups of terms."""
+    sums, features, search, groups = group_nobody(is_categorical)
+    root = _make_empty_root(sums)
+    grouped = root.space._make_group_rules(root.fine, groups, search, (0, 0))
+    arguments = _arguments(root, search, features, 0.0, 0, (0, 0))
+    compile_for(grow_groups_best_first, *arguments, grouped)
 
 
 def grow_whole_tree(
     root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
 ) -> Tree:
     """Grow a tree best first; it has the same bits as one that is grown node by node."""
-    if root.space.max_leaves == 1:
+    space, problem = root.space, search.problem
+    if space.max_leaves == 1:
         n_nodes, n_sets = _write_root(root, search), 0
+    elif problem.groups is not None:
+        arguments = _arguments(root, search, features, price, seed, (0, find_accumulate()))
+        grouped = space.state_group_rules(root.fine, problem.groups, search)
+        n_nodes, n_sets = grow_groups_best_first(*arguments, grouped)
     else:
-        find = find_search(search.is_categorical, search.problem.kernel_solver)
+        find = find_search(search.is_categorical, problem.kernel_solver)
         called = (find, find_accumulate())
         arguments = _arguments(root, search, features, price, seed, called)
         n_nodes, n_sets = grow_best_first(*arguments)
-    return _read_tree(root.space.nodes, n_nodes, n_sets)
+    return _read_tree(space.nodes, n_nodes, n_sets)
 
 
 def _arguments(
