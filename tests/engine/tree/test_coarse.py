@@ -19,8 +19,8 @@ def problem(rng):
 
 def make_groups(rng):
     """Make leaves of two groups, and features of many values, some of them missing."""
-    problem = make_problem(rng, 120, "spline", max_bins=200)
-    assert problem.features.n_values[0] > 96  # several of them are joined
+    problem = make_problem(rng, 160, "spline", max_bins=200)
+    assert problem.features.n_values[0] > 48  # some of them are joined
     n_terms = problem.stats.n_terms
     groups = Groups(np.array([0, 1, n_terms], dtype=np.int32), np.array([0.0, 0.1]), True)
     problem.leaf = LeafProblem(GROUPED, problem.leaf.penalty, groups)
