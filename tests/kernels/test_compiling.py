@@ -24,7 +24,7 @@ class FakeKernel:
 def test_kernels_are_missing_until_they_are_on_disk(tmp_path):
     fake = FakeKernel(str(tmp_path))
     assert is_missing(fake)
-    (tmp_path / "fake.fake-12.py311.nbi").touch()
+    (tmp_path / "fake.fake-12.py311.1.nbc").touch()
     assert not is_missing(fake)
 
 

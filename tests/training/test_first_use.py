@@ -96,8 +96,9 @@ def started(monkeypatch):
 
 @pytest.fixture
 def missing(monkeypatch):
-    """Let all kernels be missing on disk."""
+    """Let all kernels be missing on disk, and ask for them every time."""
     monkeypatch.setattr(first_use, "is_missing", lambda kernel: True)
+    monkeypatch.setattr(first_use, "_MOMENT", 0.0)
 
 
 def fit_dozen(**params):
@@ -123,6 +124,26 @@ def test_a_first_fit_with_sensors_does_not_wait_for_the_kernel_of_whole_trees(st
     assert not _whole.has_kernel()
     started[0].returncode = 0
     assert _whole.has_kernel()
+
+
+@pytest.mark.usefixtures("started", "missing")
+def test_a_kernel_is_used_as_soon_as_it_is_on_disk(monkeypatch):
+    numeric = np.zeros(2, dtype=bool)
+    first_use.compile_side_by_side(BoostR()._settings(), 2, numeric, has_sensors=False)
+    assert not _whole.has_kernel()
+    monkeypatch.setattr(first_use, "is_missing", lambda kernel: False)
+    assert _whole.has_kernel()
+
+
+def test_a_question_is_asked_seldom(monkeypatch):
+    now, asked = [0.0], []
+    monkeypatch.setattr(first_use.time, "monotonic", lambda: now[0])
+    ask = first_use._ask_seldom(lambda: asked.append(now[0]) is None and now[0] < 1.0)
+    for now[0] in (0.0, 0.05, 0.12, 0.2, 0.3):
+        assert ask()
+    assert asked == [0.0, 0.12, 0.3]
+    now[0] = 2.0
+    assert not ask()
 
 
 @pytest.mark.usefixtures("missing")

@@ -24,4 +24,4 @@ def is_missing(kernel: Any) -> bool:
     if folder is None:
         return False
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-"
-    return not any(Path(folder).glob(f"{name}*.nbi"))
+    return not any(Path(folder).glob(f"{name}*.nbc"))  # written after the .nbi

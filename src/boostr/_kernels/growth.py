@@ -30,6 +30,7 @@ from boostr._typing import (
 __all__ = [
     "GrowingNodes",
     "Individuals",
+    "PlainRules",
     "SplitRules",
     "grow_best_first",
     "grow_groups_best_first",
@@ -56,15 +57,20 @@ class SplitRules(NamedTuple):
     n_values: IndexArray  # (n_features,)
     is_categorical: BoolArray | None  # (n_features,)
     penalty: FloatArray  # (n_terms, n_terms)
-    solver: int | None
     min_count: float
     n_candidates: int
     seed: np.uint64
     rising: IndexArray  # (n_bins,)
     is_candidate: BoolArray  # (n_bins,)
     price: float  # of a leaf
-    search: Address  # of `find_best_split`
     accumulate: Address  # of `accumulate_histograms`
+
+
+class PlainRules(NamedTuple):
+    """What a node needs besides, where leaves have no groups of terms."""
+
+    solver: int | None
+    search: Address  # of `find_best_split`
 
 
 class GrowingNodes(NamedTuple):
@@ -85,41 +91,52 @@ class GrowingNodes(NamedTuple):
     slot: PositionArray  # where the node's histograms are
 
 
+# Numba leaves out what is done with an argument that is None.
 @inner_kernel
 def _solve(
-    sums: FloatArray, rules: SplitRules, grouped: GroupRules | None, out: FloatArray
+    sums: FloatArray,
+    penalty: FloatArray,
+    plain: PlainRules | None,
+    grouped: GroupRules | None,
+    out: FloatArray,
 ) -> float:
     """Write the coefficients of a leaf; return how far they lower the objective."""
-    if grouped is None:
-        return solve_leaf(sums, rules.penalty, rules.solver, out)
-    return solve_group_leaf(sums, rules.penalty, grouped, out)
+    drop = 0.0
+    if plain is not None:
+        drop = solve_leaf(sums, penalty, plain.solver, out)
+    if grouped is not None:
+        drop = solve_group_leaf(sums, penalty, grouped, out)
+    return drop
 
 
-@inner_kernel
+@inlined_kernel
 def _seed_of(node: int, rules: SplitRules) -> np.uint64:
     return rules.seed + np.uint64(node) * np.uint64(_NODE_STEP)
 
 
 @inner_kernel
-def _search(
+def _add_node(
     node: int,
     histograms: FloatArray,
     rules: SplitRules,
+    plain: PlainRules | None,
     grouped: GroupRules | None,
     nodes: GrowingNodes,
-) -> tuple[float, int, int, bool]:
-    """Write the coefficients of a node as a leaf, and find its best split."""
+) -> None:
+    """Add a leaf with its coefficients; open it if its best split pays."""
     sums, value = nodes.sums[node], nodes.value[node]
-    drop = _solve(sums[0], rules, grouped, value)
-    if grouped is None:
-        return call_search(
-            rules.search,
+    sum_bins(histograms[0], sums[0])
+    drop = _solve(sums[0], rules.penalty, plain, grouped, value)
+    found = -1.0, -1, 0, False
+    if plain is not None:
+        found = call_search(
+            plain.search,
             histograms,
             rules.features,
             rules.n_values,
             rules.is_categorical,
             rules.penalty,
-            rules.solver,
+            plain.solver,
             rules.min_count,
             rules.n_candidates,
             _seed_of(node, rules),
@@ -129,39 +146,27 @@ def _search(
             nodes.goes_left[node],
             sums,
         )
-    grouped.drops[node] = drop
-    return search_groups(
-        histograms,
-        rules.features,
-        rules.n_values,
-        rules.is_categorical,
-        rules.penalty,
-        value,
-        drop,
-        rules.min_count,
-        rules.n_candidates,
-        _seed_of(node, rules),
-        rules.rising,
-        rules.is_candidate,
-        grouped,
-        grouped.sides[node],
-        sums[0],
-        sums[1],
-    )
-
-
-@inner_kernel
-def _add_node(
-    node: int,
-    histograms: FloatArray,
-    rules: SplitRules,
-    grouped: GroupRules | None,
-    nodes: GrowingNodes,
-) -> None:
-    """Add a leaf with its coefficients; open it if its best split pays."""
-    sums = nodes.sums[node]
-    sum_bins(histograms[0], sums[0])
-    gain, slot, bin_index, missing_left = _search(node, histograms, rules, grouped, nodes)
+    if grouped is not None:
+        grouped.drops[node] = drop
+        found = search_groups(
+            histograms,
+            rules.features,
+            rules.n_values,
+            rules.is_categorical,
+            rules.penalty,
+            value,
+            drop,
+            rules.min_count,
+            rules.n_candidates,
+            _seed_of(node, rules),
+            rules.rising,
+            rules.is_candidate,
+            grouped,
+            grouped.sides[node],
+            sums[0],
+            sums[1],
+        )
+    gain, slot, bin_index, missing_left = found
     nodes.n_members[node] = sums[0, sums.shape[1] - 1]
     nodes.gain[node] = gain - rules.price
     nodes.is_open[node] = slot >= 0 and nodes.gain[node] > 0.0
@@ -273,6 +278,7 @@ def _add_last_leaves(
     node: int,
     left: int,
     rules: SplitRules,
+    plain: PlainRules | None,
     grouped: GroupRules | None,
     nodes: GrowingNodes,
 ) -> None:
@@ -282,7 +288,7 @@ def _add_last_leaves(
         sums[0, channel] -= sums[1, channel]
     for child in (left, left + 1):
         own = sums[1] if child == left else sums[0]
-        _solve(own, rules, grouped, nodes.value[child])
+        _solve(own, rules.penalty, plain, grouped, nodes.value[child])
         nodes.n_members[child] = own[sums.shape[1] - 1]
         _close(child, nodes)
 
@@ -315,21 +321,6 @@ def _add_sums(values: FloatArray, factor: float, out: FloatArray) -> None:
 
 
 @inner_kernel
-def _sum_some(
-    own: IndexArray, individuals: Individuals, rules: SplitRules, out: FloatArray
-) -> None:
-    call_accumulate(
-        rules.accumulate,
-        individuals.x_binned,
-        individuals.gradients,
-        individuals.curvatures,
-        own,
-        rules.features,
-        out,
-    )
-
-
-@inner_kernel
 def _sum_members(
     own: IndexArray,
     individuals: Individuals,
@@ -338,10 +329,15 @@ def _sum_members(
     out: FloatArray,
 ) -> None:
     """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
+    x_binned, accumulate, features = individuals.x_binned, rules.accumulate, rules.features
+    gradients, curvatures = individuals.gradients, individuals.curvatures
     middle = own.shape[0] // 2 if own.shape[0] >= HALVES_FROM else own.shape[0]
-    _sum_some(own[:middle], individuals, rules, out)
+    first, second = own[:middle], own[middle:]
+    call_accumulate(accumulate, x_binned, gradients, curvatures, first, features, out)
     if middle < own.shape[0]:
-        _sum_some(own[middle:], individuals, rules, other)
+        call_accumulate(
+            accumulate, x_binned, gradients, curvatures, second, features, other
+        )
         _add_sums(other, 1.0, out)
 
 
@@ -379,12 +375,13 @@ def _sum_gradients(
                 root[slot, bin_index, channel] = own[slot, bin_index, channel]
 
 
-@inner_kernel
+@inlined_kernel
 def _grow(
     individuals: Individuals,
     root: FloatArray,
     gradients: FloatArray,
     rules: SplitRules,
+    plain: PlainRules | None,
     grouped: GroupRules | None,
     max_leaves: int,
     histograms: FloatArray,
@@ -403,8 +400,10 @@ def _grow(
         else empty.
     rules : SplitRules
         What may split a node.
+    plain : PlainRules or None
+        What else matters where leaves have no groups of terms.
     grouped : GroupRules or None
-        What else matters where leaves have groups of terms.
+        What else matters where they have.
     max_leaves : int
         Leaves at most.
     histograms : (max_leaves + 1, n_used, n_bins, n_channels) float64, C order
@@ -421,7 +420,7 @@ def _grow(
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
-    _add_node(0, root, rules, grouped, nodes)
+    _add_node(0, root, rules, plain, grouped, nodes)
     if max_leaves > 2:
         first, flat = histograms[0].reshape(-1), root.reshape(-1)
         for place in range(flat.shape[0]):
@@ -437,12 +436,13 @@ def _grow(
         n_sets += _number_set(node, rules.is_categorical, n_sets, nodes)
         _send_members(node, n_nodes, individuals, nodes)
         if n_leaves == max_leaves:
-            _add_last_leaves(node, n_nodes, rules, grouped, nodes)
+            _add_last_leaves(node, n_nodes, rules, plain, grouped, nodes)
         else:
             free = n_leaves - 1
             _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
-                _add_node(child, histograms[nodes.slot[child]], rules, grouped, nodes)
+                own = histograms[nodes.slot[child]]
+                _add_node(child, own, rules, plain, grouped, nodes)
         n_nodes += 2
     for node in range(n_nodes):
         if nodes.left_child[node] == 0:
@@ -459,9 +459,12 @@ def grow_best_first(
     max_leaves: int,
     histograms: FloatArray,
     nodes: GrowingNodes,
+    plain: PlainRules,
 ) -> tuple[int, int]:
     """Grow a tree whose leaves have no groups of terms, see `_grow`."""
-    return _grow(individuals, root, gradients, rules, None, max_leaves, histograms, nodes)
+    return _grow(
+        individuals, root, gradients, rules, plain, None, max_leaves, histograms, nodes
+    )
 
 
 @kernel
@@ -477,5 +480,5 @@ def grow_groups_best_first(
 ) -> tuple[int, int]:
     """Grow a tree whose leaves have groups of terms, see `_grow`."""
     return _grow(
-        individuals, root, gradients, rules, grouped, max_leaves, histograms, nodes
+        individuals, root, gradients, rules, None, grouped, max_leaves, histograms, nodes
     )

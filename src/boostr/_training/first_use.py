@@ -7,6 +7,9 @@ comes last: trees are grown node by node, with the same bits, until it is there.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from boostr._engine.tree import compile_search, do_without_kernel
 from boostr._kernels.compiling import is_missing
 from boostr._kernels.group_lasso import find_descend
@@ -16,6 +19,8 @@ from boostr._training.settings import Settings
 from boostr._typing import BoolArray
 
 __all__ = ["compile_side_by_side"]
+
+_MOMENT = 0.1  # seconds
 
 
 def compile_side_by_side(
@@ -31,7 +36,8 @@ def compile_side_by_side(
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     if n_threads < 2 or not is_usual or has_limits:
         return
-    if not is_missing(grow_groups_best_first if has_sensors else grow_best_first):
+    grow = grow_groups_best_first if has_sensors else grow_best_first
+    if not is_missing(grow):
         return
     try:
         if not other_process.start():
@@ -43,4 +49,18 @@ def compile_side_by_side(
         find_descend()
     else:
         compile_search(is_categorical)
-    do_without_kernel(runs)
+    do_without_kernel(_ask_seldom(lambda: runs() and is_missing(grow)))
+
+
+def _ask_seldom(question: Callable[[], bool]) -> Callable[[], bool]:
+    """Return a question whose answer is remembered for a moment while it is yes."""
+    asked = -_MOMENT
+
+    def ask() -> bool:
+        nonlocal asked
+        if time.monotonic() - asked < _MOMENT:
+            return True
+        asked = time.monotonic()
+        return question()
+
+    return ask

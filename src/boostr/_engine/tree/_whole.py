@@ -19,6 +19,7 @@ from boostr._kernels.group_lasso import Groups, find_descend
 from boostr._kernels.growth import (
     GrowingNodes,
     Individuals,
+    PlainRules,
     SplitRules,
     grow_best_first,
     grow_groups_best_first,
@@ -169,7 +170,8 @@ def compile_growth(is_categorical: BoolArray) -> None:
     sums, features, search = search_nobody(is_categorical)
     root = _make_empty_root(sums)
     # Kernels that it calls may still be missing.
-    compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, (0, 0)))
+    plain = PlainRules(search.problem.kernel_solver, 0)
+    compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, 0), plain)
 
 
 def compile_grouped_growth(is_categorical: BoolArray) -> None:
@@ -177,7 +179,7 @@ def compile_grouped_growth(is_categorical: BoolArray) -> None:
     sums, features, search, groups = group_nobody(is_categorical)
     root = _make_empty_root(sums)
     grouped = root.space._make_group_rules(root.fine, groups, search, (0, 0))
-    arguments = _arguments(root, search, features, 0.0, 0, (0, 0))
+    arguments = _arguments(root, search, features, 0.0, 0, 0)
     compile_for(grow_groups_best_first, *arguments, grouped)
 
 
@@ -187,16 +189,15 @@ def grow_whole_tree(
     """Grow a tree best first; it has the same bits as one that is grown node by node."""
     space, problem = root.space, search.problem
     if space.max_leaves == 1:
-        n_nodes, n_sets = _write_root(root, search), 0
-    elif problem.groups is not None:
-        arguments = _arguments(root, search, features, price, seed, (0, find_accumulate()))
+        return _read_tree(space.nodes, _write_root(root, search), 0)
+    arguments = _arguments(root, search, features, price, seed, find_accumulate())
+    if problem.groups is not None:
         grouped = space.state_group_rules(root.fine, problem.groups, search)
         n_nodes, n_sets = grow_groups_best_first(*arguments, grouped)
     else:
-        find = find_search(search.is_categorical, problem.kernel_solver)
-        called = (find, find_accumulate())
-        arguments = _arguments(root, search, features, price, seed, called)
-        n_nodes, n_sets = grow_best_first(*arguments)
+        solver = problem.kernel_solver
+        plain = PlainRules(solver, find_search(search.is_categorical, solver))
+        n_nodes, n_sets = grow_best_first(*arguments, plain)
     return _read_tree(space.nodes, n_nodes, n_sets)
 
 
@@ -206,23 +207,22 @@ def _arguments(
     features: IndexArray,
     price: float,
     seed: int,
-    called: tuple[Address, Address],
+    accumulate: Address,
 ) -> tuple[Individuals, FloatArray, FloatArray, SplitRules, int, FloatArray, GrowingNodes]:
-    """Return the arguments of the kernel, given addresses of those that it calls."""
-    problem, space = search.problem, root.space
+    """Return the arguments that both kernels have, given the address of a third."""
+    space = root.space
     rules = SplitRules(
         features,
         search.n_values,
         search.is_categorical,
-        problem.penalty,
-        problem.kernel_solver,
+        search.problem.penalty,
         search.min_count,
         search.n_candidates,
         np.uint64(seed),
         space.rising,
         space.is_candidate,
         price,
-        *called,
+        accumulate,
     )
     return (
         root.individuals,
