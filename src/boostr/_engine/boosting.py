@@ -104,7 +104,6 @@ class LocalBoostingState:
         self._n_threads = n_threads
         n = len(stats.linear)
         losses = np.empty(_N_CHUNKS if n >= _PARALLEL_FROM else 1)
-        self._space = np.empty(n, dtype=np.int32), losses
         self._stats = stats
         self._features = features
         self._first = first
@@ -116,8 +115,8 @@ class LocalBoostingState:
             n_threads,
             is_coarse=is_coarse,
         )
-        individuals = np.arange(len(stats.linear), dtype=np.int32)
-        self._members = np.delete(individuals, held_out)
+        self._space = self._source.scratch, losses
+        self._members = np.delete(np.arange(n, dtype=np.int32), held_out)
 
     def start(self, share: float, seed: int) -> None:
         """Begin a tree on a share of those that are trained on."""

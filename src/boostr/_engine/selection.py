@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -211,7 +211,7 @@ def grow(
     losses: list[float] = []
     with _letting_go([booster]):
         while len(losses) < n_rounds:
-            _step_all([booster], None, task.log)
+            _step_all([booster], None, 1, task.log)
             losses.append(booster.total_loss / len(task))
             task.report(label, len(losses), np.nan)
             if task.stops(FitProgress(label, len(losses), losses[-1], np.nan)):
@@ -254,7 +254,7 @@ def validate(
     next_check = _FIRST_CHECK
     with _letting_go(boosters), ThreadPoolExecutor(n_beside) as pool:
         while len(curve) < task.n_rounds and len(curve) - n_kept < task.patience:
-            _step_all(boosters, pool if n_beside > 1 else None, task.log)
+            _step_all(boosters, pool, n_beside, task.log)
             curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
             if curve[-1] < best:
                 best, n_kept = curve[-1], len(curve)
@@ -305,19 +305,24 @@ def _make_run(
 
 
 def _step_all(
-    boosters: Sequence[Booster], pool: ThreadPoolExecutor | None, log: TreeLog
+    boosters: Sequence[Booster], pool: Executor | None, n_beside: int, log: TreeLog
 ) -> None:
-    """Add a tree to every booster, side by side in a pool, or those that are known."""
+    """Add a tree to every booster, so many at the same time, or those that are known."""
     known = log.recall()
     if known is not None:
         for booster, tree in zip(boosters, known, strict=True):
             booster.step(tree)
         return
-    if pool is None:
-        for booster in boosters:
+    waiting = iter(boosters)  # threads take the next one each
+
+    def step() -> None:
+        for booster in waiting:
             booster.step()
-    else:
-        list(pool.map(Booster.step, boosters))
+
+    others = [] if pool is None else [pool.submit(step) for _ in range(n_beside - 1)]
+    step()
+    for other in others:
+        other.result()
     log.keep(tuple(booster.trees[-1] for booster in boosters))
 
 

@@ -91,7 +91,7 @@ class LocalSource:
         self._used = np.empty(0, dtype=np.int32)
         self._root: FloatArray = np.empty((0, 0, 0))
         self._order = self._members
-        self._scratch = self._members
+        self.scratch = np.empty(len(features.bins), np.int32)  # free between trees
         self._space: TreeSpace | None = None
         self._span: dict[int, tuple[int, int]] = {}
         self._histograms: dict[int, FloatArray] = {}
@@ -102,7 +102,6 @@ class LocalSource:
         if members is not self._members:
             self._members = members
             self._order = np.empty_like(members)
-            self._scratch = np.empty_like(members)
             self._root = np.empty((0, 0, 0))
         self._order[:] = members
         self._is_grown = False
@@ -130,7 +129,7 @@ class LocalSource:
             self._gradients,
             self._curvatures,
             self._order,
-            self._scratch,
+            self.scratch,
         )
         return WholeRoot(data, self._root, space, self._fine, is_summed=is_summed)
 
@@ -241,7 +240,7 @@ class LocalSource:
             feature,
             goes_left,
             self._order[begin:end],
-            self._scratch[begin:end],
+            self.scratch[begin:end],
         )
         if self._n_threads > 1 and end - begin >= _PARALLEL_FROM:
             return partition_members_parallel(*arguments, self._n_threads)
