@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,6 +15,7 @@ from boostr._engine.ensemble import Member
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import Rows, TrainingSet, sum_up
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
@@ -211,7 +211,7 @@ def grow(
     losses: list[float] = []
     with _letting_go([booster]):
         while len(losses) < n_rounds:
-            _step_all([booster], None, 1, task.log)
+            _step_all([booster], task.log)
             losses.append(booster.total_loss / len(task))
             task.report(label, len(losses), np.nan)
             if task.stops(FitProgress(label, len(losses), losses[-1], np.nan)):
@@ -252,9 +252,9 @@ def validate(
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
     next_check = _FIRST_CHECK
-    with _letting_go(boosters), ThreadPoolExecutor(n_beside) as pool:
+    with _letting_go(boosters):
         while len(curve) < task.n_rounds and len(curve) - n_kept < task.patience:
-            _step_all(boosters, pool, n_beside, task.log)
+            _step_all(boosters, task.log, n_beside)
             curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
             if curve[-1] < best:
                 best, n_kept = curve[-1], len(curve)
@@ -304,25 +304,20 @@ def _make_run(
     )
 
 
-def _step_all(
-    boosters: Sequence[Booster], pool: Executor | None, n_beside: int, log: TreeLog
-) -> None:
+def _step_all(boosters: Sequence[Booster], log: TreeLog, n_beside: int = 1) -> None:
     """Add a tree to every booster, so many at the same time, or those that are known."""
     known = log.recall()
     if known is not None:
         for booster, tree in zip(boosters, known, strict=True):
             booster.step(tree)
         return
-    waiting = iter(boosters)  # threads take the next one each
+    n_parts = len(boosters) if n_beside > 1 else 1
 
-    def step() -> None:
-        for booster in waiting:
+    def step(own: slice) -> None:
+        for booster in boosters[own]:
             booster.step()
 
-    others = [] if pool is None else [pool.submit(step) for _ in range(n_beside - 1)]
-    step()
-    for other in others:
-        other.result()
+    run_in_parts(len(boosters), n_parts, step)
     log.keep(tuple(booster.trees[-1] for booster in boosters))
 
 

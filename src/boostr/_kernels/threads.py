@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numba
 
@@ -21,13 +21,33 @@ __all__ = ["run_in_parts"]
 
 
 def run_in_parts(n: int, n_parts: int, work: Callable[[slice], T]) -> list[T]:
-    """Return what ``work`` makes of each of the parts of ``range(n)``, in their order."""
+    """Return what ``work`` makes of each of the parts of ``range(n)``, in their order.
+
+    This thread takes parts as others do, so that none of them is waited for in vain: work
+    may itself be done in parts.
+    """
     n_threads = min(numba.get_num_threads(), n_parts)
     edges = [n * part // n_parts for part in range(n_parts + 1)]
     parts = [slice(*pair) for pair in pairwise(edges)]
     if n_threads == 1:
         return [work(part) for part in parts]
-    return list(_pool(n_threads).map(work, parts))
+    waiting, results = iter(range(n_parts)), [cast("T", None)] * n_parts
+
+    def run() -> None:
+        try:
+            for place in waiting:
+                results[place] = work(parts[place])
+        finally:
+            list(waiting)  # after an error nobody takes another part
+
+    others = [_pool(n_threads - 1).submit(run) for _ in range(n_threads - 1)]
+    try:
+        run()
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.result()
+    return results
 
 
 @cache
