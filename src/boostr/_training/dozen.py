@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from queue import Empty, Queue
 from threading import Thread
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from boostr._engine.binning import BinMapper, FeatureLayout
-from boostr._engine.boosting import Booster, BoostingParams, LocalBoostingState
+from boostr._engine.boosting import LocalBoostingState
 from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import (
     GrowthParams,
@@ -26,6 +27,7 @@ from boostr._engine.tree import (
     compile_grouped_search,
     compile_growth,
     compile_search,
+    grow_tree,
     pack_trees,
 )
 from boostr._kernels.apply import sum_leaves
@@ -58,22 +60,28 @@ def draw_dozen(
     return features, events, sensors
 
 
-def _compile_shared() -> None:
-    """Compile statistics, bins and the adding of trees, which every fit needs."""
+def _compile_first() -> Callable[[], None]:
+    """Compile statistics and sums, which every fit needs; return how to compile more."""
     _, events, _ = draw_dozen(has_sensors=False)
     basis = PowerBasis()
     stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
-    layout = FeatureLayout(
-        n_values=np.ones(1, dtype=np.int32), is_categorical=np.zeros(1, bool), missing_bin=1
-    )
+    numeric = np.zeros(1, dtype=np.bool_)
+    n_values, nobody = np.ones(1, dtype=np.int32), np.empty(0, dtype=np.int32)
+    layout = FeatureLayout(n_values=n_values, is_categorical=numeric, missing_bin=1)
     binned = layout.holding(np.zeros((_N, 1), dtype=np.uint8))
-    nobody = np.empty(0, dtype=np.int32)
     state = LocalBoostingState(stats, binned, FULL, nobody)
-    params = BoostingParams(growth=GrowthParams(max_leaves=1), learning_rate=1.0)
-    Booster(state, layout, LeafProblem(FULL, np.eye(2)), params).step()
-    numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
-    BinMapper.from_quantiles(numbers, 2).transform(numbers)
-    partition_members(bins, 0, np.empty(1, dtype=np.bool_), nobody, nobody)
+    state.start(1.0, 0)
+    problem, growth = LeafProblem(FULL, np.eye(2)), GrowthParams(max_leaves=1)
+    tree = grow_tree(state, problem, growth, n_values, None, n_values - 1, 0)
+
+    def compile_more() -> None:
+        """Compile the adding of trees, bins, and the splits of nodes."""
+        state.add(tree)
+        numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
+        BinMapper.from_quantiles(numbers, 2).transform(numbers)
+        partition_members(bins, 0, numeric, nobody, nobody)
+
+    return compile_more
 
 
 def _compile_last() -> None:
@@ -103,28 +111,39 @@ def _read(inbox: Queue[Any]) -> None:
     inbox.put(pickle.loads(message) if message else None)  # noqa: S301 - our own process
 
 
+def _hear(inbox: Queue[Any], patience: float) -> Any:
+    """Return what this process is told, an empty tuple if it is nothing so far."""
+    try:
+        return inbox.get(timeout=patience)
+    except Empty:
+        return ()
+
+
 def main() -> None:
-    """Compile what every fit needs, then what another process tells, if it does soon."""
+    """Compile what every fit needs, then what another process tells, if it does soon.
+
+    Validation grows many trees. Where the fit has begun with it already, the kernel of
+    whole trees comes before others, which the other process then compiles itself.
+    """
     gc.disable()  # it would look through all that the compiler has made
     inbox: Queue[Any] = Queue()
     Thread(target=_read, args=(inbox,), daemon=True).start()
-    _compile_shared()
-    try:
-        told = inbox.get(timeout=_PATIENCE)
-    except Empty:
-        numeric = np.zeros(1, dtype=np.bool_)
-        compile_search(numeric)
-        compile_growth(numeric)
-        _compile_last()
-        return
+    compile_more = _compile_first()
+    told = _hear(inbox, 0.0)
+    if not (told and told[-1]):
+        compile_more()
+    if told == ():
+        told = _hear(inbox, _PATIENCE)
     if told is None:
         return
-    settings, is_categorical = told
-    if settings is None:
-        compile_growth(is_categorical)
-        _compile_last()
-    else:
+    settings, is_categorical, _ = told or (None, np.zeros(1, dtype=np.bool_), False)
+    if settings is not None:
         _fit_dozen(settings, is_categorical)
+        return
+    if not told:
+        compile_search(is_categorical)
+    compile_growth(is_categorical)
+    _compile_last()
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ def compile_side_by_side(
     try:
         if not other_process.start():
             return
-        runs = other_process.tell(settings if has_sensors else None, is_categorical)
+        needed = settings if has_sensors else None
+        grows_many = settings.validation is not None and not has_sensors
+        runs = other_process.tell(needed, is_categorical, grows_many)
     except Exception:  # an object of the user's that cannot be pickled
         return
     if has_sensors:
