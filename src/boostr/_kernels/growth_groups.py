@@ -14,6 +14,7 @@ from boostr._kernels._jit import call_by_address, inner_kernel, types
 from boostr._kernels.group_lasso import Groups, solve_in_space
 from boostr._kernels.histogram import accumulate_some_bins
 from boostr._kernels.scan_groups import Buffers, Node
+from boostr._kernels.split import sum_bins
 from boostr._kernels.split_groups import find_best_grouped_split
 from boostr._typing import Address, BinArray, BoolArray, FloatArray, IndexArray
 
@@ -137,16 +138,6 @@ def search_groups(
 
 
 @inner_kernel
-def _sum_cells(cells: FloatArray, out: FloatArray) -> None:
-    """Write the sums of some bins."""
-    for channel in range(out.shape[0]):
-        out[channel] = 0.0
-    for place in range(cells.shape[0]):
-        for channel in range(out.shape[0]):
-            out[channel] += cells[place, channel]
-
-
-@inner_kernel
 def draw_threshold(
     members: IndexArray,
     x_fine: BinArray,
@@ -178,7 +169,7 @@ def draw_threshold(
         grouped.missing_bin,
         cells,
     )
-    _sum_cells(cells[:n_moved], moved)
+    sum_bins(cells[:n_moved], moved)
     if n_moved == 0 or left[last] - moved[last] < min_count:
         return middle
     for channel in range(n_channels):
@@ -203,12 +194,12 @@ def _surround(
     missing = histogram[n_cells + 2]
     for channel in range(n_channels):
         missing[channel] = after[channel]
-    _sum_cells(histogram[1 : n_left + 1], before)
+    sum_bins(histogram[1 : n_left + 1], before)
     for channel in range(n_channels):
         before[channel] = left[channel] - before[channel]
         if missing_left:
             before[channel] -= missing[channel]
-    _sum_cells(histogram[1 : n_cells + 1], after)
+    sum_bins(histogram[1 : n_cells + 1], after)
     for channel in range(n_channels):
         within = after[channel]
         after[channel] = both[channel] - before[channel] - within - missing[channel]
