@@ -47,7 +47,7 @@ class Individuals(NamedTuple):
     gradients: FloatArray  # (n_individuals, n_gradients), C order
     curvatures: FloatArray  # (n_individuals, n_curvatures), C order
     members: IndexArray  # (n_members,) of the root; those of a node stand together
-    scratch: IndexArray  # (n_members,) working space
+    scratch: IndexArray  # (n_members or more,) working space
 
 
 class SplitRules(NamedTuple):
@@ -91,7 +91,7 @@ class GrowingNodes(NamedTuple):
     slot: PositionArray  # where the node's histograms are
 
 
-# Numba leaves out what is done with an argument that is None.
+# Numba does not compile what depends on an argument that is None.
 @inner_kernel
 def _solve(
     sums: FloatArray,

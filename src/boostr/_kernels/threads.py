@@ -23,8 +23,8 @@ __all__ = ["run_in_parts"]
 def run_in_parts(n: int, n_parts: int, work: Callable[[slice], T]) -> list[T]:
     """Return what ``work`` makes of each of the parts of ``range(n)``, in their order.
 
-    This thread takes parts as others do, so that none of them is waited for in vain: work
-    may itself be done in parts.
+    The calling thread works on parts, too. So ``work`` may call this function itself,
+    whether or not other threads are free.
     """
     n_threads = min(numba.get_num_threads(), n_parts)
     edges = [n * part // n_parts for part in range(n_parts + 1)]

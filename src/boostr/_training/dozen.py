@@ -122,8 +122,8 @@ def _hear(inbox: Queue[Any], patience: float) -> Any:
 def main() -> None:
     """Compile what every fit needs, then what another process tells, if it does soon.
 
-    Validation grows many trees. Where the fit has begun with it already, the kernel of
-    whole trees comes before others, which the other process then compiles itself.
+    Validation grows many trees. If a fit with validation has begun, the kernel of whole
+    trees comes first, and the process that fits compiles the adding of trees itself.
     """
     gc.disable()  # it would look through all that the compiler has made
     inbox: Queue[Any] = Queue()

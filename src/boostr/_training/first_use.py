@@ -2,7 +2,8 @@
 
 The kernels that search for splits take about as long as most others together: this process
 compiles the former while another one compiles the latter. The kernel that grows whole trees
-comes last: trees are grown node by node, with the same bits, until it is there.
+comes last, or earlier where validation grows many of them: until it is there, trees are
+grown node by node, with the same bits.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _arguments(
     seed: int,
     accumulate: Address,
 ) -> tuple[Individuals, FloatArray, FloatArray, SplitRules, int, FloatArray, GrowingNodes]:
-    """Return the arguments that both kernels have, given the address of a third."""
+    """Return the arguments of both kernels, given the address of the one that sums."""
     space = root.space
     rules = SplitRules(
         features,
