@@ -15,9 +15,9 @@ def count_in_worker():
 def list_kernels():
     """Kernels that a shard calls, and in how many versions they are compiled here."""
     from boostr._kernels.binning import partition_members
-    from boostr._kernels.histogram import accumulate_histograms
+    from boostr._kernels.histogram import accumulate_few
 
-    kernels = [accumulate_histograms, partition_members]
+    kernels = [accumulate_few, partition_members]
     return [len(kernel.signatures) for kernel in kernels]
 
 

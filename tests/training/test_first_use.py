@@ -23,11 +23,11 @@ needs_compiler = pytest.mark.skipif(
 CODE = """
 from boostr.estimators import BoostR
 from boostr._kernels.growth import grow_best_first
-from boostr._kernels.histogram import accumulate_histograms
+from boostr._kernels.histogram import accumulate_few
 from boostr._training.dozen import draw_dozen
 X, y, _ = draw_dozen(has_sensors=False)
 BoostR(n_estimators=3, validation=None, min_samples_leaf=2, n_jobs=1).fit(X, y)
-for kernel in (grow_best_first, accumulate_histograms):
+for kernel in (grow_best_first, accumulate_few):
     print(len(kernel.stats.cache_hits), len(kernel.stats.cache_misses))
 """
 PLAIN = None, np.zeros(2, dtype=bool), False

@@ -12,10 +12,12 @@ from boostr._kernels._jit import (
     wide_kernel,
 )
 from boostr._kernels.threads import run_in_parts
-from boostr._typing import BinArray, FloatArray, IndexArray
+from boostr._typing import Address, BinArray, FloatArray, IndexArray
 
 __all__ = [
     "HALVES_FROM",
+    "accumulate_any",
+    "accumulate_few",
     "accumulate_histograms",
     "accumulate_histograms_parallel",
     "accumulate_some_bins",
@@ -26,101 +28,106 @@ __all__ = [
 _FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
 HALVES_FROM = 20_000  # members, which are summed by halves that threads can share
 _BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
+Sizes = tuple[np.uint64, np.uint64]  # features of an individual, and bins of a feature
 
 
 # Indices are unsigned: the compiler would else look whether they count from the end.
 @inlined_kernel
 def _accumulate_one(
-    x_binned: BinArray,
+    bins: BinArray,
+    sizes: Sizes,
     gradients: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    out: FloatArray,
+    block: IndexArray,
+    used: IndexArray,
+    flat: FloatArray,
 ) -> None:
     """Sum one channel: the gradient of one term, where the others are known."""
-    flat, bins = out.reshape(-1), x_binned.reshape(-1)
-    for position in range(members.shape[0]):
-        member = np.uint64(members[position])
+    n_columns, n_bins = sizes
+    for position in range(block.shape[0]):
+        member = np.uint64(block[position])
         first = gradients[member, np.uint64(0)]
-        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
-        for slot in range(features.shape[0]):
-            flat[cells + np.uint64(bins[start + np.uint64(features[slot])])] += first
-            cells += np.uint64(out.shape[1])
+        start, cells = member * n_columns, np.uint64(0)
+        for slot in range(used.shape[0]):
+            flat[cells + np.uint64(bins[start + np.uint64(used[slot])])] += first
+            cells += n_bins
 
 
 @inlined_kernel
 def _accumulate_two(
-    x_binned: BinArray,
+    bins: BinArray,
+    sizes: Sizes,
     gradients: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    out: FloatArray,
+    block: IndexArray,
+    used: IndexArray,
+    flat: FloatArray,
 ) -> None:
     """Sum two channels: the gradients of two terms, where the others are known."""
-    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    n_columns, n_bins = sizes
     one, two = np.uint64(1), np.uint64(2)
-    for position in range(members.shape[0]):
-        member = np.uint64(members[position])
+    for position in range(block.shape[0]):
+        member = np.uint64(block[position])
         first, second = gradients[member, np.uint64(0)], gradients[member, one]
-        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
-        for slot in range(features.shape[0]):
-            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+        start, cells = member * n_columns, np.uint64(0)
+        for slot in range(used.shape[0]):
+            bin_index = np.uint64(bins[start + np.uint64(used[slot])])
             cell = cells + bin_index * two
             flat[cell] += first
             flat[cell + one] += second
-            cells += np.uint64(out.shape[1]) * two
+            cells += n_bins * two
 
 
 @inlined_kernel
 def _accumulate_three(
-    x_binned: BinArray,
+    bins: BinArray,
+    sizes: Sizes,
     gradients: FloatArray,
     curvatures: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    out: FloatArray,
+    block: IndexArray,
+    used: IndexArray,
+    flat: FloatArray,
 ) -> None:
     """Sum three channels (one term), each held by name.
 
     The compiler cannot know that writing sums leaves the rows alone, and would load them
     anew for every feature; held by name they stay in registers, a quarter faster.
     """
-    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    n_columns, n_bins = sizes
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    for position in range(members.shape[0]):
-        member = np.uint64(members[position])
+    for position in range(block.shape[0]):
+        member = np.uint64(block[position])
         first, second = gradients[member, np.uint64(0)], curvatures[member, np.uint64(0)]
-        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
-        for slot in range(features.shape[0]):
-            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+        start, cells = member * n_columns, np.uint64(0)
+        for slot in range(used.shape[0]):
+            bin_index = np.uint64(bins[start + np.uint64(used[slot])])
             cell = cells + bin_index * three
             flat[cell] += first
             flat[cell + one] += second
             flat[cell + two] += 1.0
-            cells += np.uint64(out.shape[1]) * three
+            cells += n_bins * three
 
 
 @inlined_kernel
 def _accumulate_six(
-    x_binned: BinArray,
+    bins: BinArray,
+    sizes: Sizes,
     gradients: FloatArray,
     curvatures: FloatArray,
-    members: IndexArray,
-    features: IndexArray,
-    out: FloatArray,
+    block: IndexArray,
+    used: IndexArray,
+    flat: FloatArray,
 ) -> None:
     """Sum six channels (two terms with full curvature), each held by name."""
-    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    n_columns, n_bins = sizes
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
-    for position in range(members.shape[0]):
-        member = np.uint64(members[position])
+    for position in range(block.shape[0]):
+        member = np.uint64(block[position])
         first, second = gradients[member, np.uint64(0)], gradients[member, one]
         third, fourth = curvatures[member, np.uint64(0)], curvatures[member, one]
         fifth = curvatures[member, two]
-        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
-        for slot in range(features.shape[0]):
-            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
+        start, cells = member * n_columns, np.uint64(0)
+        for slot in range(used.shape[0]):
+            bin_index = np.uint64(bins[start + np.uint64(used[slot])])
             cell = cells + bin_index * six
             flat[cell] += first
             flat[cell + one] += second
@@ -128,11 +135,11 @@ def _accumulate_six(
             flat[cell + three] += fourth
             flat[cell + four] += fifth
             flat[cell + five] += 1.0
-            cells += np.uint64(out.shape[1]) * six
+            cells += n_bins * six
 
 
-@inlined_kernel
-def _accumulate_any(
+@wide_kernel
+def accumulate_few(
     x_binned: BinArray,
     gradients: FloatArray,
     curvatures: FloatArray,
@@ -140,27 +147,84 @@ def _accumulate_any(
     features: IndexArray,
     out: FloatArray,
 ) -> None:
-    """Sum any number of channels."""
+    """Do what `accumulate_histograms` does for one term, or for two that interact."""
     flat, bins = out.reshape(-1), x_binned.reshape(-1)
-    n_channels, n_gradients = np.uint64(out.shape[2]), np.uint64(gradients.shape[1])
-    n_curvatures = np.uint64(curvatures.shape[1])
-    for position in range(members.shape[0]):
-        member = np.uint64(members[position])
-        start, cells = member * np.uint64(x_binned.shape[1]), np.uint64(0)
-        for slot in range(features.shape[0]):
-            bin_index = np.uint64(bins[start + np.uint64(features[slot])])
-            cell = cells + bin_index * n_channels
-            for channel in range(n_gradients):
-                flat[cell + channel] += gradients[member, channel]
-            if n_channels > n_gradients:
-                cell += n_gradients
-                for channel in range(n_curvatures):
-                    flat[cell + channel] += curvatures[member, channel]
-                flat[cell + n_curvatures] += 1.0
-            cells += np.uint64(out.shape[1]) * n_channels
+    for place in range(flat.shape[0]):
+        flat[place] = 0.0
+    sizes = np.uint64(x_binned.shape[1]), np.uint64(out.shape[1])
+    n_channels = out.shape[2]
+    n_bytes = 8 * out.shape[1] * n_channels
+    chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
+    for begin in range(0, members.shape[0], _BLOCK):
+        block = members[begin : begin + _BLOCK]
+        for first in range(0, features.shape[0], chunk):
+            used = features[first : first + chunk]
+            part = flat[first * out.shape[1] * n_channels :]
+            if n_channels == 1:
+                _accumulate_one(bins, sizes, gradients, block, used, part)
+            elif n_channels == 2:
+                _accumulate_two(bins, sizes, gradients, block, used, part)
+            elif n_channels == 3:
+                _accumulate_three(bins, sizes, gradients, curvatures, block, used, part)
+            else:
+                _accumulate_six(bins, sizes, gradients, curvatures, block, used, part)
 
 
 @wide_kernel
+def accumulate_any(
+    x_binned: BinArray,
+    gradients: FloatArray,
+    curvatures: FloatArray,
+    members: IndexArray,
+    features: IndexArray,
+    out: FloatArray,
+) -> None:
+    """Do what `accumulate_histograms` does for any number of terms."""
+    flat, bins = out.reshape(-1), x_binned.reshape(-1)
+    for place in range(flat.shape[0]):
+        flat[place] = 0.0
+    n_columns, n_bins = np.uint64(x_binned.shape[1]), np.uint64(out.shape[1])
+    n_gradients, n_channels = np.uint64(gradients.shape[1]), np.uint64(out.shape[2])
+    n_curvatures, n_members = np.uint64(curvatures.shape[1]), members.shape[0]
+    for begin in range(0, n_members, _BLOCK):
+        end = begin + _BLOCK if begin + _BLOCK < n_members else n_members
+        for slot in range(features.shape[0]):
+            feature, cells = np.uint64(features[slot]), np.uint64(slot) * n_bins
+            for position in range(begin, end):
+                member = np.uint64(members[position])
+                bin_index = np.uint64(bins[member * n_columns + feature])
+                cell = (cells + bin_index) * n_channels
+                for channel in range(n_gradients):
+                    flat[cell + channel] += gradients[member, channel]
+                if n_channels > n_gradients:
+                    cell += n_gradients
+                    for channel in range(n_curvatures):
+                        flat[cell + channel] += curvatures[member, channel]
+                    flat[cell + n_curvatures] += 1.0
+
+
+_SIGNATURE = types.void(
+    types.uint8[:, ::1],
+    types.float64[:, ::1],
+    types.float64[:, ::1],
+    types.int32[::1],
+    types.int32[::1],
+    types.float64[:, :, ::1],
+)
+call_accumulate, _find_few = call_by_address(accumulate_few, _SIGNATURE)
+_, _find_any = call_by_address(accumulate_any, _SIGNATURE)
+
+
+def _are_few(gradients: FloatArray, curvatures: FloatArray) -> bool:
+    """Return whether these are statistics of one term, or of two that interact."""
+    return (gradients.shape[1], curvatures.shape[1]) in ((1, 1), (2, 3))
+
+
+def find_accumulate(gradients: FloatArray, curvatures: FloatArray) -> Address:
+    """Return the address of the kernel that sums such statistics."""
+    return _find_few() if _are_few(gradients, curvatures) else _find_any()
+
+
 def accumulate_histograms(
     x_binned: BinArray,
     gradients: FloatArray,
@@ -193,39 +257,9 @@ def accumulate_histograms(
     the work is cut: into blocks of members and, inside, as many features at a time as the
     first cache has room for the sums of.
     """
-    out[:] = 0.0
-    n_features = features.shape[0]
-    n_channels, n_gradients = out.shape[2], gradients.shape[1]
-    n_bytes = 8 * out.shape[1] * n_channels
-    chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
-    for begin in range(0, members.shape[0], _BLOCK):
-        block = members[begin : begin + _BLOCK]
-        for first in range(0, n_features, chunk):
-            used = features[first : first + chunk]
-            part = out[first : first + chunk]
-            if n_channels == 1:
-                _accumulate_one(x_binned, gradients, block, used, part)
-            elif n_channels == 2:
-                _accumulate_two(x_binned, gradients, block, used, part)
-            elif n_channels == 3 and n_gradients == 1:
-                _accumulate_three(x_binned, gradients, curvatures, block, used, part)
-            elif n_channels == 6 and n_gradients == 2:
-                _accumulate_six(x_binned, gradients, curvatures, block, used, part)
-            else:
-                _accumulate_any(x_binned, gradients, curvatures, block, used, part)
-
-
-call_accumulate, find_accumulate = call_by_address(
-    accumulate_histograms,
-    types.void(
-        types.uint8[:, ::1],
-        types.float64[:, ::1],
-        types.float64[:, ::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.float64[:, :, ::1],
-    ),
-)
+    are_few = _are_few(gradients, curvatures)
+    accumulate = accumulate_few if are_few else accumulate_any
+    accumulate(x_binned, gradients, curvatures, members, features, out)
 
 
 @kernel

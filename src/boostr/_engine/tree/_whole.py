@@ -190,7 +190,9 @@ def grow_whole_tree(
     space, problem = root.space, search.problem
     if space.max_leaves == 1:
         return _read_tree(space.nodes, _write_root(root, search), 0)
-    arguments = _arguments(root, search, features, price, seed, find_accumulate())
+    individuals = root.individuals
+    accumulate = find_accumulate(individuals.gradients, individuals.curvatures)
+    arguments = _arguments(root, search, features, price, seed, accumulate)
     if problem.groups is not None:
         grouped = space.state_group_rules(root.fine, problem.groups, search)
         n_nodes, n_sets = grow_groups_best_first(*arguments, grouped)
