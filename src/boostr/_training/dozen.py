@@ -61,7 +61,7 @@ def draw_dozen(
 
 
 def _compile_first() -> Callable[[], None]:
-    """Compile statistics and sums, which every fit needs; return how to compile more."""
+    """Compile statistics, sums and bins for all fits; return how to compile more."""
     _, events, _ = draw_dozen(has_sensors=False)
     basis = PowerBasis()
     stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
@@ -73,12 +73,12 @@ def _compile_first() -> Callable[[], None]:
     state.start(1.0, 0)
     problem, growth = LeafProblem(FULL, np.eye(2)), GrowthParams(max_leaves=1)
     tree = grow_tree(state, problem, growth, n_values, None, n_values - 1, 0)
+    numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
+    BinMapper.from_quantiles(numbers, 2).transform(numbers)
 
     def compile_more() -> None:
-        """Compile the adding of trees, bins, and the splits of nodes."""
+        """Compile the adding of trees and the splits of nodes."""
         state.add(tree)
-        numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
-        BinMapper.from_quantiles(numbers, 2).transform(numbers)
         partition_members(bins, 0, numeric, nobody, nobody)
 
     return compile_more
