@@ -94,7 +94,6 @@ def inner_kernel(function: F) -> F:
         function,
         _nrt=False,
         no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
         pipeline_class=_PartCompiler,
     )
 
@@ -180,6 +179,7 @@ def call_by_address(
     if not hasattr(kernel, "compile"):  # Numba is switched off
         return cast("Any", _call), lambda number=0: kernel
     dispatcher: Any = kernel
+    dispatcher.targetoptions["no_cfunc_wrapper"] = False
     known = {signature.args: signature for signature in signatures}
 
     @intrinsic
@@ -221,7 +221,8 @@ def _simplify(kind: Any) -> Any:
 
 def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
-    jit = make(cache=True, nogil=True, error_model="numpy", **options)
+    options |= {"cache": True, "nogil": True, "error_model": "numpy"}
+    jit = make(no_cfunc_wrapper=True, **options)  # needed by `call_by_address` alone
     return cast("F", _without_literals(jit(function)))
 
 

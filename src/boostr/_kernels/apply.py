@@ -95,6 +95,8 @@ def find_leaves(
 
 @inner_kernel
 def _add_leaves(
+    begin: int,
+    end: int,
     leaves: IndexArray,
     value: FloatArray,
     linear: FloatArray,
@@ -102,11 +104,11 @@ def _add_leaves(
     theta: FloatArray,
     gradients: FloatArray,
 ) -> float:
-    """Add the leaves of all individuals; return their loss."""
+    """Add the leaves of some individuals; return their loss."""
     n_terms = value.shape[1]
     is_diagonal = quadratic.shape[1] == n_terms
     total = 0.0
-    for row in range(leaves.shape[0]):
+    for row in range(begin, end):
         leaf = leaves[row]
         if n_terms == 1:  # the same by name, which is faster
             added = value[leaf, 0]
@@ -190,7 +192,8 @@ def add_tree(
     """
     leaves = np.empty(x_binned.shape[0], np.int32)
     find_leaves(x_binned, missing_bin, nodes, 0, leaves)
-    return _add_leaves(leaves, nodes.value, linear, quadratic, theta, gradients)
+    data = (linear, quadratic, theta, gradients)
+    return _add_leaves(0, leaves.shape[0], leaves, nodes.value, *data)
 
 
 @kernel
@@ -254,12 +257,7 @@ def add_grown_tree(
         begin = chunk * leaves.shape[0] // n_chunks
         end = (chunk + 1) * leaves.shape[0] // n_chunks
         losses[chunk] = _add_leaves(
-            leaves[begin:end],
-            nodes.value,
-            linear[begin:end],
-            quadratic[begin:end],
-            theta[begin:end],
-            gradients[begin:end],
+            begin, end, leaves, nodes.value, linear, quadratic, theta, gradients
         )
     return _sum_in_order(losses)
 
