@@ -263,7 +263,7 @@ def _number_set(
     return 0
 
 
-@inlined_kernel
+@inner_kernel
 def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
     """Return the leaf whose split gains most, the first of equals; -1 if there is none."""
     best = -1
@@ -273,7 +273,7 @@ def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
     return best
 
 
-@inlined_kernel
+@inner_kernel
 def _add_last_leaves(
     node: int,
     left: int,
@@ -293,7 +293,7 @@ def _add_last_leaves(
         _close(child, nodes)
 
 
-@inlined_kernel
+@inner_kernel
 def _send_members(
     node: int, left: int, individuals: Individuals, nodes: GrowingNodes
 ) -> None:
@@ -341,7 +341,7 @@ def _sum_members(
         _add_sums(other, 1.0, out)
 
 
-@inlined_kernel
+@inner_kernel
 def _sum_children(
     node: int,
     left: int,
@@ -362,7 +362,7 @@ def _sum_children(
     _add_sums(histograms[free], -1.0, histograms[nodes.slot[larger]])
 
 
-@inlined_kernel
+@inner_kernel
 def _sum_gradients(
     individuals: Individuals, rules: SplitRules, gradients: FloatArray, root: FloatArray
 ) -> None:
