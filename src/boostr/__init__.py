@@ -1,5 +1,6 @@
 """Gradient boosted trees for recurrent events: how many, and when."""
 
+import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -82,16 +83,27 @@ _MODULES = {
 _FITTING = {"BoostR", "BoostRSearch"}
 
 
+def _import(module: str) -> Any:
+    """Import a module while no garbage is collected: there is none, and much to search."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return importlib.import_module(module)
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name in _MODULES:
         if name in _FITTING:
             importlib.import_module("boostr._training.other_process").start_early()
-        found = getattr(importlib.import_module(_MODULES[name]), name)
+        found = getattr(_import(_MODULES[name]), name)
         globals()[name] = found
         return found
     if name in __all__:
-        return importlib.import_module(f"boostr.{name}")
+        return _import(f"boostr.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -19,6 +19,7 @@ Numba takes a number in the code for a type of its own, and would compile ``f`` 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -223,7 +224,29 @@ def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     jit = make(no_cfunc_wrapper=True, **options)  # needed by `call_by_address` alone
-    return cast("F", _without_literals(jit(function)))
+    return cast("F", _without_collection(_without_literals(jit(function))))
+
+
+def _without_collection(dispatcher: Any) -> Any:
+    """Return the kernel, which is compiled while no garbage is collected.
+
+    The compiler makes so many objects that Python would look through all of them, and all
+    of the libraries', again and again.
+    """
+    collecting = getattr(dispatcher, "compile", None)
+    if collecting is not None:  # there is none where Numba is switched off
+
+        def compile_alone(signature: Any) -> Any:
+            if not gc.isenabled():
+                return collecting(signature)
+            gc.disable()
+            try:
+                return collecting(signature)
+            finally:
+                gc.enable()
+
+        dispatcher.compile = compile_alone
+    return dispatcher
 
 
 def _without_literals(dispatcher: Any) -> Any:
