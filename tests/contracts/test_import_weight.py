@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 
@@ -73,3 +74,15 @@ def test_histories_draw_themselves_where_nothing_else_was_imported():
         "print(type(y.plot()).__name__)"
     )
     assert run_python(code) == "Axes"
+
+
+@pytest.mark.parametrize("begin", [gc.enable, gc.disable])
+def test_garbage_is_collected_after_an_import_as_before(begin):
+    begin()
+    try:
+        expected = gc.isenabled()
+        boostr.__dict__.pop("BoostrError", None)
+        assert boostr.BoostrError is not None
+        assert gc.isenabled() == expected
+    finally:
+        gc.enable()
