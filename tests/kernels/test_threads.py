@@ -3,6 +3,7 @@ import time
 
 import hypothesis.strategies as st
 import numba
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -32,6 +33,19 @@ def test_every_number_is_in_one_part_and_parts_are_in_order(n, n_parts):
 def test_two_threads_work_at_the_same_time():
     meeting = threading.Barrier(2, timeout=10.0)  # breaks if one comes alone
     run_in_parts(2, 2, lambda own: meeting.wait())
+
+
+@needs_threads
+def test_what_the_caller_ignores_is_ignored_in_all_threads():
+    meeting = threading.Barrier(2, timeout=10.0)
+
+    def read(own):
+        meeting.wait()
+        return np.geterr()["over"]
+
+    for wanted in ("ignore", "raise"):
+        with np.errstate(over=wanted):
+            assert run_in_parts(2, 2, read) == [wanted, wanted]
 
 
 @needs_threads

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from boostr import BoostR, RecurrentEvents, datasets
-from boostr._training.summary import Leverage
+from boostr._training.summary import Leverage, _rank_largest
 from boostr.exceptions import DataWarning
 
 QUICK = BoostR(n_estimators=2, validation=None, n_origins=0)
@@ -118,3 +118,9 @@ class TestFit:
         scanned = RecurrentEvents.scan_parquet(tmp_path / "events.parquet", **names)
         with pytest.warns(DataWarning, match=r"5,000 of 5,100 events .*\(ids 1100\)"):
             QUICK.fit(X, scanned)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0, np.inf]), max_size=12))
+def test_the_largest_come_first_and_of_equals_the_first(values):
+    expected = sorted(range(len(values)), key=lambda place: -values[place])[:4]
+    assert _rank_largest(np.array(values), 4).tolist() == expected

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostr._kernels.solve import FULL, GROUPED
+from boostr._kernels.threads import run_in_parts
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import (
     Clock,
@@ -30,7 +31,7 @@ __all__ = [
     "put_paths_on_clock",
 ]
 
-_BLOCK = 1_000_000  # times that are read off the clock together
+_BLOCK = 100_000  # times that are read off the clock together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,10 +102,10 @@ def put_on_clock(
         start, stop, factors = windows.start, windows.stop, windows.factor
         offsets = offsets_of(np.bincount(windows.owner, minlength=len(events)))
     return ClockedEvents(
-        window_start=clock.read(start),
-        window_stop=clock.read(stop),
+        window_start=_read(clock, start),
+        window_stop=_read(clock, stop),
         window_offsets=offsets,
-        times=clock.read(events.times),
+        times=_read(clock, events.times),
         costs=events.costs,
         event_offsets=events.event_offsets,
         horizon=float(clock.read(np.array([end]))[0]),
@@ -116,13 +117,21 @@ def put_on_clock(
 
 def put_paths_on_clock(sensors: Trajectories, clock: Clock) -> ClockedPaths:
     """Return sensor paths with all times read off the clock."""
-    times = sensors.begin_times()
-    begins = np.empty_like(times)
-    for first in range(0, len(times), _BLOCK):  # reading needs several times the memory
-        begins[first : first + _BLOCK] = clock.read(times[first : first + _BLOCK])
+    begins = _read(clock, sensors.begin_times())
     return ClockedPaths(
         begins, sensors.values, sensors.offsets, sensors.names, sensors.categories
     )
+
+
+def _read(clock: Clock, times: FloatArray) -> FloatArray:
+    """Read times off a clock in blocks, since it needs several times their memory."""
+    read = np.empty(len(times))
+
+    def read_block(own: slice) -> None:
+        read[own] = clock.read(times[own])
+
+    run_in_parts(len(times), max(1, -(-len(times) // _BLOCK)), read_block)
+    return read
 
 
 def compute_suffstats(

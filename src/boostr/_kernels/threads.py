@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from itertools import pairwise
 from typing import TypeVar, cast
@@ -40,7 +41,10 @@ def run_in_parts(n: int, n_parts: int, work: Callable[[slice], T]) -> list[T]:
         finally:
             list(waiting)  # after an error nobody takes another part
 
-    others = [_pool(n_threads - 1).submit(run) for _ in range(n_threads - 1)]
+    # What the caller has set for itself, as `numpy.errstate` does, holds for all.
+    others = [
+        _pool(n_threads - 1).submit(copy_context().run, run) for _ in range(n_threads - 1)
+    ]
     try:
         run()
     finally:

@@ -9,7 +9,7 @@ import numpy as np
 
 from boostr._checks.numbers import first_few, warn_user
 from boostr._engine.statistics import put_on_clock
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.basis import CalendarClock
 from boostr.basis.sensors import draw_sensor_sample
 from boostr.data import RecurrentEvents, Trajectories
@@ -29,6 +29,16 @@ _MOST_SHARE = 0.1  # of all individuals that these may be, if they are several
 _TIMES_ALL = 2.0  # by how much they must raise the average
 _TIMES_NEXT = 30.0  # how many times as much as the next one they must have, each
 _TIMES_NEXT_OF_FEW = 1000.0  # the same over the number of individuals, if these are sample
+
+
+def _rank_largest(values: FloatArray, n: int) -> PositionArray:
+    """Return where the ``n`` largest values are, the first of equals first."""
+    if len(values) > n:
+        least = np.partition(values, -n)[-n]
+        places = np.flatnonzero(values >= least)
+    else:
+        places = np.arange(len(values))
+    return places[np.argsort(-values[places], kind="stable")[:n]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +83,11 @@ class Leverage:
         each: tuple[FloatArray, FloatArray, FloatArray],
     ) -> Leverage:
         """Keep those with the most, one more than are named, and sum up the others."""
-        order = np.argsort(-each[0], kind="stable")
-        first, others = order[: _MOST_NAMED + 1], order[_MOST_NAMED + 1 :]
+        first = _rank_largest(each[0], _MOST_NAMED + 1)
+        is_other = np.ones(len(each[0]), dtype=np.bool_)
+        is_other[first] = False
         amount, time = (
-            before + float(values[others].sum())
+            before + float(values.sum(where=is_other))
             for before, values in zip(rest, each[:2], strict=True)
         )
         top = (values[first] for values in each)

@@ -111,41 +111,45 @@ def warn_if_trained_on(
 
 def _mark(events: RecurrentEvents, features: FloatArray | None) -> Marks:
     """Return one hash for every individual with events."""
-    marks = _hash_ids(events.ids) if events.has_ids else _hash_features(events, features)
-    offsets = events.window_offsets
-    marks = _mix(marks + _sum_up(_mix(_bits(events.window_start)), offsets))
-    marks = _mix(marks + _sum_up(_mix(_bits(events.window_stop)), offsets))
-    marks = _mix(marks + _sum_up(_mix(_bits(events.times)), events.event_offsets))
-    return marks[np.diff(events.event_offsets) > 0]
+    histories = (
+        (events.window_start, events.window_offsets),
+        (events.window_stop, events.window_offsets),
+        (events.times, events.event_offsets),
+    )
+
+    def mark(own: slice) -> Marks:
+        if events.has_ids:
+            marks = _hash_ids(events.ids[own])
+        else:
+            marks = _hash_features(own.stop - own.start, features, own)
+        for times, all_offsets in histories:
+            offsets = all_offsets[own.start : own.stop + 1]
+            hashed = _mix(_bits(times[offsets[0] : offsets[-1]]))
+            marks = _mix(marks + _sum_up(hashed, offsets - offsets[0]))
+        return marks[np.diff(events.event_offsets[own.start : own.stop + 1]) > 0]
+
+    n_parts = max(1, -(-len(events) // _BLOCK))
+    return np.concatenate(run_in_parts(len(events), n_parts, mark))
 
 
 def _hash_ids(ids: AnyArray) -> Marks:
     """Return the FNV-1a hash of the text of every id."""
     marks = np.full(len(ids), _FNV_BASIS, dtype=np.uint64)
-    for first in range(0, len(ids), _BLOCK):
-        part = marks[first : first + _BLOCK]
-        texts = np.array([str(one) for one in ids[first : first + _BLOCK].tolist()])
-        letters = texts.view(np.uint32).reshape(len(texts), -1)
-        for letter in letters.T.astype(np.uint64):
-            hashed = (part ^ letter) * np.uint64(_FNV_PRIME)
-            part[:] = np.where(letter > 0, hashed, part)  # short texts end in zeros
+    texts = np.array([str(one) for one in ids.tolist()])
+    letters = texts.view(np.uint32).reshape(len(texts), -1)
+    for letter in letters.T.astype(np.uint64):
+        hashed = (marks ^ letter) * np.uint64(_FNV_PRIME)
+        marks = np.where(letter > 0, hashed, marks)  # short texts end in zeros
     return marks
 
 
-def _hash_features(events: RecurrentEvents, features: FloatArray | None) -> Marks:
+def _hash_features(n: int, features: FloatArray | None, own: slice) -> Marks:
     """Return a hash of every row that ignores rounding errors in the last digits."""
-    marks = np.zeros(len(events), dtype=np.uint64)
-    if features is None:
-        return marks
-
-    def mix(own: slice) -> None:
-        part = marks[own]
-        for column in features[own].T:
-            with np.errstate(over="ignore"):  # too large for fewer digits
-                rounded = column.astype(np.float32).astype(np.float64)
-            part[:] = _mix(part + _bits(rounded))
-
-    run_in_parts(len(events), -(-len(events) // _BLOCK), mix)
+    marks = np.zeros(n, dtype=np.uint64)
+    for column in () if features is None else features[own].T:
+        with np.errstate(over="ignore"):  # too large for fewer digits
+            rounded = column.astype(np.float32).astype(np.float64)
+        marks = _mix(marks + _bits(rounded))
     return marks
 
 
