@@ -7,9 +7,9 @@ from tests import oracles_shap
 from tests.kernels.test_apply import MISSING, make_bins, make_trees
 
 from boostr._kernels.apply import Nodes, sum_leaves
-from boostr._kernels.leaf_paths import average_leaves
-from boostr._kernels.shap import share_out, share_out_parallel
+from boostr._kernels.shap import share_out
 from boostr.inspection._explain import make_rules
+from boostr.inspection._leaf_paths import average_leaves, trace_paths
 
 
 def draw_counts(rng, nodes, roots):
@@ -23,10 +23,10 @@ def draw_counts(rng, nodes, roots):
     return counts
 
 
-def compute(bins, nodes, counts, roots, with_partner=False):
+def compute(bins, nodes, counts, roots, with_partner=False, n_parts=1):
     out = np.zeros((len(bins), bins.shape[1] + 1, nodes.value.shape[1]))
-    rules = make_rules(bins.shape[1] + 1)
-    share_out(bins, MISSING, nodes, counts, roots, rules, with_partner, out)
+    paths, rules = trace_paths(nodes, counts, roots), make_rules(bins.shape[1] + 1)
+    share_out(bins, MISSING, nodes, paths, rules, with_partner, out, n_parts)
     return out
 
 
@@ -89,8 +89,7 @@ def test_shares_add_up_to_the_sum_of_leaves_less_the_average(seed, n_splits):
     rng = np.random.default_rng(seed)
     nodes, roots = make_trees(rng, [*n_splits, 2])
     counts, bins = draw_counts(rng, nodes, roots), make_bins(rng, 11)
-    average, theta = np.full(2, np.nan), np.zeros((11, 2))
-    average_leaves(nodes, counts, roots, average)
+    average, theta = average_leaves(nodes, counts, roots), np.zeros((11, 2))
     sum_leaves(bins, MISSING, nodes, roots, theta)
     shares = compute(bins, nodes, counts, roots)
     assert_allclose(shares.sum(axis=1), theta - average, atol=1e-13)
@@ -176,10 +175,8 @@ def test_blocks_of_rows_change_nothing(rng):
 def test_threads_give_the_same_bits(rng, n_chunks):
     nodes, roots = make_trees(rng, [3, 4])
     counts, bins = draw_counts(rng, nodes, roots), make_bins(rng, 100)
-    parallel = np.zeros((100, 4, 2))
-    rules = make_rules(4)
-    share_out_parallel(bins, MISSING, nodes, counts, roots, rules, True, parallel, n_chunks)
-    assert np.array_equal(compute(bins, nodes, counts, roots, True), parallel)
+    expected = compute(bins, nodes, counts, roots, True)
+    assert np.array_equal(compute(bins, nodes, counts, roots, True, n_chunks), expected)
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 12])

@@ -17,21 +17,23 @@ exactly. Nothing is divided, and all terms of the sum have one sign.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._kernels._jit import allocating_kernel, inner_kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.apply import Nodes
-from boostr._kernels.leaf_paths import LeafPaths, end_of_tree, trace_paths
 from boostr._kernels.threads import run_in_parts
-from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
+from boostr._typing import (
+    BinArray,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    OffsetArray,
+    PositionArray,
+)
 
-__all__ = [
-    "Quadrature",
-    "share_out",
-    "share_out_parallel",
-]
+__all__ = ["LeafPaths", "Quadrature", "add_shares", "share_out"]
 
 _MOST_REMEMBERED = 10  # features on a path, or splits of a tree, whose cases are all kept
 _BLOCK = 256  # individuals that are looked at together: their sums stay in the cache
@@ -43,6 +45,68 @@ class Quadrature(NamedTuple):
     n_points: IndexArray  # (n_rules,)
     points: FloatArray  # (n_rules, most_points)
     weights: FloatArray  # (n_rules, most_points)
+
+
+class LeafPaths(NamedTuple):
+    """The paths from the roots of trees to their leaves.
+
+    A path has a step for every split and an entry for every feature on it.
+    """
+
+    split_offsets: OffsetArray  # (n_trees + 1,)
+    splits: PositionArray  # (n_splits,) their nodes
+    used_offsets: OffsetArray  # (n_trees + 1,)
+    used: PositionArray  # features that a tree splits on
+    leaf_offsets: OffsetArray  # (n_trees + 1,)
+    leaves: PositionArray  # (n_leaves,) their nodes
+    step_offsets: OffsetArray  # (n_leaves + 1,)
+    step_split: PositionArray  # (n_steps,) place among the splits of the tree
+    step_left: BoolArray  # (n_steps,)
+    step_entry: PositionArray  # (n_steps,) place among the entries of the leaf
+    entry_offsets: OffsetArray  # (n_leaves + 1,)
+    entry_feature: PositionArray  # (n_entries,)
+    entry_used: PositionArray  # (n_entries,) place among the features of the tree
+    entry_share: FloatArray  # (n_entries,) of those who stay on the path
+    term_offsets: OffsetArray  # (n_leaves + 1,)
+    terms: PositionArray  # terms that are not zero: one in leaves of powers
+
+
+class Space(NamedTuple):
+    """Working space for one tree after the other."""
+
+    is_left: BoolArray  # (_BLOCK, most_splits) sides of individuals
+    is_kept: BoolArray  # (most_entries,) whether an individual keeps to a path
+    before: FloatArray  # (most_entries,)
+    # Shapley values of a leaf of value 1, for every set of entries that are kept.
+    case_offsets: OffsetArray  # (n_leaves,) first case of a leaf, among those of its tree
+    amounts: FloatArray  # (most_cases, most_entries + 1)
+    is_known: BoolArray  # (most_cases,)
+    # Shapley values of a small tree, for every way to answer its splits.
+    answers: FloatArray  # (most_answers, most_used + 1, n_terms)
+    is_answered: BoolArray  # (most_answers,)
+
+    @classmethod
+    def for_paths(cls, paths: LeafPaths, n_terms: int) -> Self:
+        """Make room for the largest of the trees."""
+        n_entries, n_splits = np.diff(paths.entry_offsets), np.diff(paths.split_offsets)
+        n_cases = np.where(n_entries <= _MOST_REMEMBERED, 1 << (n_entries & 63), 1)
+        before = np.concatenate([[0], np.cumsum(n_cases)])
+        tree_cases = before[paths.leaf_offsets]
+        case_offsets = before[:-1] - np.repeat(tree_cases[:-1], np.diff(paths.leaf_offsets))
+        most_cases = int(np.diff(tree_cases).max(initial=0))
+        most_entries = int(n_entries.max(initial=0))
+        n_small = int(n_splits[n_splits <= _MOST_REMEMBERED].max(initial=0))
+        most_used = min(int(np.diff(paths.used_offsets).max(initial=0)), n_small)
+        return cls(
+            np.empty((_BLOCK, int(n_splits.max(initial=0))), np.bool_),
+            np.empty(most_entries, np.bool_),
+            np.empty(most_entries),
+            case_offsets,
+            np.empty((most_cases, most_entries + 1)),
+            np.empty(most_cases, np.bool_),
+            np.empty((1 << n_small, most_used + 1, n_terms)),
+            np.empty(1 << n_small, np.bool_),
+        )
 
 
 @inner_kernel
@@ -61,7 +125,8 @@ def _integrate(
     """
     n_entries = shares.shape[0]
     rule = n_entries + 1 if with_partner else n_entries
-    out[: n_entries + 1] = 0.0
+    for entry in range(n_entries + 1):
+        out[entry] = 0.0
     for point in range(rules.n_points[rule]):
         u, weight = rules.points[rule, point], rules.weights[rule, point]
         product = 1.0
@@ -78,59 +143,13 @@ def _integrate(
         out[entry] *= (1.0 if is_kept[entry] else 0.0) - shares[entry]
 
 
-class _Cases(NamedTuple):
-    """Shapley values of the leaves of one tree, for every set of entries that are kept."""
-
-    offsets: OffsetArray  # (n_leaves,) first case of every leaf
-    amounts: FloatArray  # (n_cases, most_entries + 1) of a leaf of value 1
-    is_known: BoolArray  # (n_cases,)
-    term_offsets: IndexArray  # (n_leaves + 1,)
-    terms: IndexArray  # terms that are not zero: one in leaves of powers
-
-
-@allocating_kernel
-def _reserve(nodes: Nodes, paths: LeafPaths) -> _Cases:
-    """Make room for the cases of every leaf, and list the terms that it has."""
-    n_leaves, n_terms = paths.leaves.shape[0], nodes.value.shape[1]
-    offsets, term_offsets = np.empty(n_leaves, np.int64), np.zeros(n_leaves + 1, np.int32)
-    terms = np.empty(n_leaves * n_terms, np.int32)
-    n_cases, n_found, most = 0, 0, 0
-    for leaf in range(n_leaves):
-        n_entries = paths.entry_offsets[leaf + 1] - paths.entry_offsets[leaf]
-        most = max(most, n_entries)
-        offsets[leaf] = n_cases
-        n_cases += 1 << n_entries if n_entries <= _MOST_REMEMBERED else 1
-        for term in range(n_terms):
-            if nodes.value[paths.leaves[leaf], term] != 0.0:
-                terms[n_found] = term
-                n_found += 1
-        term_offsets[leaf + 1] = n_found
-    amounts = np.empty((n_cases, most + 1))
-    return _Cases(offsets, amounts, np.zeros(n_cases, np.bool_), term_offsets, terms)
-
-
-@allocating_kernel
-def _compute_case(
-    paths: LeafPaths,
-    leaf: int,
-    is_left: BoolArray,
-    rules: Quadrature,
-    with_partner: bool,
-    out: FloatArray,
-) -> None:
-    """Write the Shapley values of one leaf for an individual that goes left as told."""
-    begin, end = paths.entry_offsets[leaf], paths.entry_offsets[leaf + 1]
-    is_kept, before = np.ones(end - begin, np.bool_), np.empty(end - begin)
-    for step in range(paths.step_offsets[leaf], paths.step_offsets[leaf + 1]):
-        if is_left[paths.step_split[step]] != paths.step_left[step]:
-            is_kept[paths.step_entry[step]] = False
-    shares = paths.entry_share[begin:end]
-    _integrate(shares, is_kept, rules, with_partner, before, out)
-
-
 @inner_kernel
 def _find_sides(
-    x_binned: BinArray, missing_bin: int, nodes: Nodes, splits: IndexArray, out: BoolArray
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    splits: PositionArray,
+    out: BoolArray,
 ) -> None:
     """Write whether individuals go left at splits, (n_individuals, n_splits)."""
     for split in range(splits.shape[0]):
@@ -149,154 +168,200 @@ def _find_sides(
 
 
 @inner_kernel
-def _add_leaf(
-    is_left: BoolArray,
-    nodes: Nodes,
-    paths: LeafPaths,
+def _compute_case(
+    row: int,
     leaf: int,
-    cases: _Cases,
+    paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
+    space: Space,
     out: FloatArray,
 ) -> None:
-    """Add the Shapley values of one leaf for individuals that go left as told."""
-    first, last = paths.step_offsets[leaf], paths.step_offsets[leaf + 1]
+    """Write the Shapley values of one leaf of value 1 for one individual."""
     begin, end = paths.entry_offsets[leaf], paths.entry_offsets[leaf + 1]
-    is_remembered = end - begin <= _MOST_REMEMBERED
-    amounts, partner = cases.amounts, out.shape[1] - 1
-    for row in range(out.shape[0]):
-        case = cases.offsets[leaf]
+    for entry in range(end - begin):
+        space.is_kept[entry] = True
+    for step in range(paths.step_offsets[leaf], paths.step_offsets[leaf + 1]):
+        if space.is_left[row, paths.step_split[step]] != paths.step_left[step]:
+            space.is_kept[paths.step_entry[step]] = False
+    shares = paths.entry_share[begin:end]
+    _integrate(shares, space.is_kept, rules, with_partner, space.before, out)
+
+
+@inner_kernel
+def _add_leaf(
+    first: int,
+    n_rows: int,
+    leaf: int,
+    value: FloatArray,
+    paths: LeafPaths,
+    place: PositionArray,
+    rules: Quadrature,
+    with_partner: bool,
+    space: Space,
+    partner: int,
+    out: FloatArray,
+) -> None:
+    """Add the Shapley values of one leaf for some individuals, entries at their places."""
+    begin, end = paths.entry_offsets[leaf], paths.entry_offsets[leaf + 1]
+    is_remembered, node = end - begin <= _MOST_REMEMBERED, paths.leaves[leaf]
+    for row in range(n_rows):
+        case = space.case_offsets[leaf]
         if is_remembered:
             strayed = np.int64(0)  # bit by bit: on which entries the path is left
-            for step in range(first, last):
-                is_off = is_left[row, paths.step_split[step]] != paths.step_left[step]
-                strayed |= np.int64(is_off) << np.int64(paths.step_entry[step])
+            for step in range(paths.step_offsets[leaf], paths.step_offsets[leaf + 1]):
+                is_left = space.is_left[first + row, paths.step_split[step]]
+                is_off = is_left != paths.step_left[step]
+                strayed |= np.int64(is_off) << paths.step_entry[step]
             case += strayed
-        if not (is_remembered and cases.is_known[case]):
-            own = is_left[row]
-            _compute_case(paths, leaf, own, rules, with_partner, amounts[case])
-            cases.is_known[case] = True
-        for position in range(cases.term_offsets[leaf], cases.term_offsets[leaf + 1]):
-            term = cases.terms[position]
-            value = nodes.value[paths.leaves[leaf], term]
+        amounts = space.amounts[case]
+        if not (is_remembered and space.is_known[case]):
+            space.is_known[case] = True
+            _compute_case(first + row, leaf, paths, rules, with_partner, space, amounts)
+        for position in range(paths.term_offsets[leaf], paths.term_offsets[leaf + 1]):
+            term = paths.terms[position]
             for entry in range(begin, end):
-                feature = paths.entry_feature[entry]
-                out[row, feature, term] += value * amounts[case, entry - begin]
+                out[row, place[entry], term] += value[node, term] * amounts[entry - begin]
             if with_partner:
-                out[row, partner, term] += value * amounts[case, end - begin]
+                out[row, partner, term] += value[node, term] * amounts[end - begin]
 
 
 @inner_kernel
-def _sum_up(
-    is_left: BoolArray,
-    nodes: Nodes,
+def _add_leaves(
+    first: int,
+    n_rows: int,
+    tree: int,
+    value: FloatArray,
     paths: LeafPaths,
-    cases: _Cases,
+    place: PositionArray,
     rules: Quadrature,
     with_partner: bool,
+    space: Space,
+    partner: int,
     out: FloatArray,
 ) -> None:
-    """Write the Shapley values of all leaves together."""
-    out[:] = 0.0
-    for leaf in range(paths.leaves.shape[0]):
-        _add_leaf(is_left, nodes, paths, leaf, cases, rules, with_partner, out)
-
-
-@allocating_kernel
-def _find_used(nodes: Nodes, splits: IndexArray) -> IndexArray:
-    """Return the features that a tree splits on."""
-    used = np.empty(splits.shape[0], np.int32)
-    n_used = 0
-    for split in range(splits.shape[0]):
-        feature, place = nodes.feature[splits[split]], 0
-        while place < n_used and used[place] != feature:
-            place += 1
-        if place == n_used:
-            used[n_used] = feature
-            n_used += 1
-    return used[:n_used]
+    """Add the Shapley values of one tree, leaf by leaf."""
+    for leaf in range(paths.leaf_offsets[tree], paths.leaf_offsets[tree + 1]):
+        _add_leaf(
+            first,
+            n_rows,
+            leaf,
+            value,
+            paths,
+            place,
+            rules,
+            with_partner,
+            space,
+            partner,
+            out,
+        )
 
 
 @inner_kernel
-def _copy_rows(rows: FloatArray, chosen: IndexArray, out: FloatArray) -> None:
-    """Write the chosen rows one after the other; whole arrays would compile for seconds."""
-    for place in range(chosen.shape[0]):
-        for term in range(rows.shape[1]):
-            out[place, term] = rows[chosen[place], term]
-
-
-@allocating_kernel
-def _add_small_tree(
-    x_binned: BinArray,
-    missing_bin: int,
-    nodes: Nodes,
+def _add_answers(
+    n_rows: int,
+    tree: int,
+    value: FloatArray,
     paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
+    space: Space,
     out: FloatArray,
 ) -> None:
     """Add the Shapley values of a tree with few ways to answer all its splits."""
-    cases, n_splits = _reserve(nodes, paths), paths.splits.shape[0]
-    used = _find_used(nodes, paths.splits)
-    n_used, n_terms, partner = used.shape[0], out.shape[2], out.shape[1] - 1
-    last = np.array([partner], np.int32)
-    table = np.empty((1 << n_splits, n_used + 1, n_terms))
-    is_known = np.zeros(1 << n_splits, np.bool_)
-    is_left = np.empty((_BLOCK, n_splits), np.bool_)
-    sums = np.zeros((1, out.shape[1], n_terms))
-    for begin in range(0, x_binned.shape[0], _BLOCK):
-        end = min(begin + _BLOCK, x_binned.shape[0])
-        _find_sides(x_binned[begin:end], missing_bin, nodes, paths.splits, is_left)
-        for row in range(end - begin):
-            key = np.int64(0)
-            for split in range(n_splits):
-                key |= np.int64(is_left[row, split]) << np.int64(split)
-            if not is_known[key]:
-                own = is_left[row : row + 1]
-                _sum_up(own, nodes, paths, cases, rules, with_partner, sums)
-                _copy_rows(sums[0], used, table[key])
-                _copy_rows(sums[0], last, table[key, n_used:])
-                is_known[key] = True
-            for place in range(n_used):
+    begin, end = paths.used_offsets[tree], paths.used_offsets[tree + 1]
+    n_splits = paths.split_offsets[tree + 1] - paths.split_offsets[tree]
+    n_used, partner, n_terms = end - begin, out.shape[1] - 1, out.shape[2]
+    for row in range(n_rows):
+        key = np.int64(0)
+        for split in range(n_splits):
+            key |= np.int64(space.is_left[row, split]) << np.int64(split)
+        if not space.is_answered[key]:
+            space.is_answered[key] = True
+            answer, place = space.answers[key : key + 1], paths.entry_used
+            for used in range(answer.shape[1]):
                 for term in range(n_terms):
-                    out[begin + row, used[place], term] += table[key, place, term]
-            if with_partner:
-                for term in range(n_terms):
-                    out[begin + row, partner, term] += table[key, n_used, term]
+                    answer[0, used, term] = 0.0
+            _add_leaves(
+                row,
+                1,
+                tree,
+                value,
+                paths,
+                place,
+                rules,
+                with_partner,
+                space,
+                n_used,
+                answer,
+            )
+        for used in range(n_used):
+            feature = paths.used[begin + used]
+            for term in range(n_terms):
+                out[row, feature, term] += space.answers[key, used, term]
+        if with_partner:
+            for term in range(n_terms):
+                out[row, partner, term] += space.answers[key, n_used, term]
 
 
-@allocating_kernel
-def _add_large_tree(
+@inner_kernel
+def _forget(n_answers: int, space: Space) -> None:
+    """Prepare for another tree, with so many ways to answer its splits."""
+    for case in range(space.is_known.shape[0]):
+        space.is_known[case] = False
+    for key in range(n_answers):
+        space.is_answered[key] = False
+
+
+@kernel
+def add_shares(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
     paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
+    space: Space,
     out: FloatArray,
 ) -> None:
-    """Add the Shapley values of one tree, leaf by leaf and block by block."""
-    cases = _reserve(nodes, paths)
-    is_left = np.empty((_BLOCK, paths.splits.shape[0]), np.bool_)
-    for begin in range(0, x_binned.shape[0], _BLOCK):
-        end = min(begin + _BLOCK, x_binned.shape[0])
-        _find_sides(x_binned[begin:end], missing_bin, nodes, paths.splits, is_left)
-        for leaf in range(paths.leaves.shape[0]):
-            _add_leaf(
-                is_left, nodes, paths, leaf, cases, rules, with_partner, out[begin:end]
+    """Add the Shapley values of all features, see `share_out`, given working space."""
+    n_rows, value = x_binned.shape[0], nodes.value
+    for tree in range(paths.leaf_offsets.shape[0] - 1):
+        first, last = paths.split_offsets[tree], paths.split_offsets[tree + 1]
+        is_small = last - first <= _MOST_REMEMBERED
+        _forget(1 << (last - first) if is_small else 0, space)
+        for begin in range(0, n_rows, _BLOCK):
+            end = begin + _BLOCK if begin + _BLOCK < n_rows else n_rows
+            bins, own = x_binned[begin:end], out[begin:end]
+            splits, n_own = paths.splits[first:last], end - begin
+            _find_sides(bins, missing_bin, nodes, splits, space.is_left)
+            if is_small:
+                _add_answers(n_own, tree, value, paths, rules, with_partner, space, own)
+                continue
+            _add_leaves(
+                0,
+                n_own,
+                tree,
+                value,
+                paths,
+                paths.entry_feature,
+                rules,
+                with_partner,
+                space,
+                out.shape[1] - 1,
+                own,
             )
 
 
-@allocating_kernel
 def share_out(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
-    counts: FloatArray,
-    roots: IndexArray,
+    paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
     out: FloatArray,
+    n_parts: int = 1,
 ) -> None:
     """Add the Shapley values of all features for the coefficients of every individual.
 
@@ -308,16 +373,16 @@ def share_out(
         The bin of missing values.
     nodes : Nodes
         The trees, one after the other.
-    counts : (n_nodes,) float64
-        Training individuals in every node.
-    roots : (n_trees,) int32
-        First node of every tree.
+    paths : LeafPaths
+        Their paths.
     rules : Quadrature
         Rules for paths with up to as many features as there are, and the partner.
     with_partner : bool
         Whether a further player takes part without whom all coefficients are zero.
     out : (n_individuals, n_features + 1, n_terms) float64
         The values are added to it, the partner's in the last row.
+    n_parts : int, default=1
+        Parts of the individuals, which threads share.
 
     Notes
     -----
@@ -327,30 +392,10 @@ def share_out(
     each is summed up once. An individual's sums are made in the order of the trees,
     whatever the number of threads.
     """
-    for tree in range(roots.shape[0]):
-        end = end_of_tree(roots, tree, counts.shape[0])
-        paths = trace_paths(nodes, counts, roots[tree], end)
-        if paths.splits.shape[0] <= _MOST_REMEMBERED:
-            _add_small_tree(x_binned, missing_bin, nodes, paths, rules, with_partner, out)
-        else:
-            _add_large_tree(x_binned, missing_bin, nodes, paths, rules, with_partner, out)
 
+    def add(own: slice) -> None:
+        space = Space.for_paths(paths, out.shape[2])
+        trees = nodes, paths, rules
+        add_shares(x_binned[own], missing_bin, *trees, with_partner, space, out[own])
 
-def share_out_parallel(
-    x_binned: BinArray,
-    missing_bin: int,
-    nodes: Nodes,
-    counts: FloatArray,
-    roots: IndexArray,
-    rules: Quadrature,
-    with_partner: bool,
-    out: FloatArray,
-    n_parts: int,
-) -> None:
-    """Do the same on all threads."""
-    trees = nodes, counts, roots, rules
-    run_in_parts(
-        len(x_binned),
-        n_parts,
-        lambda own: share_out(x_binned[own], missing_bin, *trees, with_partner, out[own]),
-    )
+    run_in_parts(len(x_binned), n_parts, add)

@@ -25,15 +25,15 @@ from boostr._engine.ensemble import Ensemble
 from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.tree import pack_trees
 from boostr._kernels.apply import Nodes
-from boostr._kernels.leaf_paths import average_leaves, longest_path
-from boostr._kernels.shap import Quadrature, share_out, share_out_parallel
+from boostr._kernels.shap import LeafPaths, Quadrature, add_shares, share_out
 from boostr._training.run import show_share
-from boostr._typing import FloatArray, IndexArray, PositionArray
+from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import Trajectories
 from boostr.data.events.exposure import Exposure
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection._explanation import Explanation
+from boostr.inspection._leaf_paths import average_leaves, trace_paths
 from boostr.inspection.model import FittedModel, find_ids, read_model, split_sensors
 
 __all__ = ["explain"]
@@ -50,8 +50,8 @@ class CoefficientShares:
     """
 
     nodes: Nodes
-    counts: FloatArray  # (n_nodes,) training individuals
-    roots: IndexArray
+    paths: LeafPaths
+    average: FloatArray  # (n_terms,) theta without known features
     rules: Quadrature
     n_features: int
 
@@ -63,14 +63,10 @@ class CoefficientShares:
         nodes, roots = pack_trees(trees, ensemble.basis.n_terms)
         counts = np.concatenate([np.empty(0), *[tree.count for tree in trees]])
         n_features = len(ensemble.mapper.is_categorical)
-        most = min(int(longest_path(nodes, roots)), n_features)
-        return cls(nodes, counts, roots, make_rules(most + 1), n_features)
-
-    def average(self) -> FloatArray:
-        """Return theta without known features, (n_terms,)."""
-        out = np.empty(self.nodes.value.shape[1])
-        average_leaves(self.nodes, self.counts, self.roots, out)
-        return out
+        paths = trace_paths(nodes, counts, roots)
+        most = int(np.diff(paths.entry_offsets).max(initial=0))
+        average = average_leaves(nodes, counts, roots)
+        return cls(nodes, paths, average, make_rules(most + 1), n_features)
 
     def compute(
         self, binned: BinnedFeatures, *, with_partner: bool = False, n_threads: int = 1
@@ -82,13 +78,9 @@ class CoefficientShares:
         """
         n_rows = len(binned.bins)
         out = np.zeros((n_rows, self.n_features + 1, self.nodes.value.shape[1]))
-        trees = (self.nodes, self.counts, self.roots, self.rules)
-        if n_threads > 1 and n_rows >= _PARALLEL_FROM:
-            share_out_parallel(
-                binned.bins, binned.missing_bin, *trees, with_partner, out, 2 * n_threads
-            )
-        else:
-            share_out(binned.bins, binned.missing_bin, *trees, with_partner, out)
+        n_parts = 2 * n_threads if n_threads > 1 and n_rows >= _PARALLEL_FROM else 1
+        trees = (self.nodes, self.paths, self.rules)
+        share_out(binned.bins, binned.missing_bin, *trees, with_partner, out, n_parts)
         return out
 
 
@@ -421,7 +413,7 @@ def _add_up(
     width = trees.nodes.value.shape[1] * (n_reasons + 1 + n_times)
     n_rows = max(256, _BLOCK // width)
     is_shown = model.fitted.trees.settings.verbose > 0
-    with show_share(n, "individuals explained", share_out, is_shown=is_shown) as report:
+    with show_share(n, "individuals explained", add_shares, is_shown=is_shown) as report:
         for begin in range(0, n, n_rows):
             block = slice(begin, begin + n_rows)
             own, some = None if sensors is None else sensors[block], features[block]
@@ -448,7 +440,7 @@ def _share_out(
     n_threads = int(numba.get_num_threads())
     binned = model.ensemble.mapper.transform(features, n_threads)
     alike = _accumulate_alike(model.ensemble, sensors, span)
-    base = alike @ trees.average()
+    base = alike @ trees.average
     shares = trees.compute(binned, n_threads=n_threads)[:, :-1]
     amounts = shares @ alike.transpose(0, 2, 1)
     if sensors is not None:

@@ -1,17 +1,10 @@
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from tests import oracles_shap
 from tests.kernels.test_apply import MISSING, make_bins, make_trees
 from tests.kernels.test_shap import ROOT, draw_counts, make_chain
 
-from boostr._kernels.leaf_paths import average_leaves, longest_path, trace_paths
-
-
-def average(nodes, counts, roots):
-    out = np.full(nodes.value.shape[1], np.nan)
-    average_leaves(nodes, counts, roots, out)
-    return out
+from boostr.inspection._leaf_paths import average_leaves, trace_paths
 
 
 def test_the_average_is_what_is_expected_of_no_known_feature(rng):
@@ -21,28 +14,18 @@ def test_the_average_is_what_is_expected_of_no_known_feature(rng):
         oracles_shap.expected_value(nodes, counts, bins, MISSING, set(), root)
         for root in roots
     ]
-    assert_allclose(average(nodes, counts, roots), sum(parts))
+    assert_allclose(average_leaves(nodes, counts, roots), sum(parts))
 
 
 def test_splits_without_individuals_are_even():
-    assert_allclose(average(make_chain(1), np.zeros(3), ROOT), 0.5)
-
-
-@pytest.mark.parametrize("n_splits", [0, 1, 5])
-def test_the_longest_path_of_a_chain_is_all_of_it(n_splits):
-    assert longest_path(make_chain(n_splits), ROOT) == n_splits
-
-
-def test_the_longest_path_is_sought_in_all_trees(rng):
-    nodes, roots = make_trees(rng, [1, 0, 1])
-    assert longest_path(nodes, roots) == 1
+    assert_allclose(average_leaves(make_chain(1), np.zeros(3), ROOT), 0.5)
 
 
 def test_a_path_has_a_step_per_split_and_an_entry_per_feature():
     # Splits on features 0, 1, 0; of 8 individuals half go left at each.
     nodes = make_chain(3, feature_of=lambda split: split % 2)
     counts = np.array([8.0, 4.0, 4.0, 2.0, 2.0, 1.0, 1.0])
-    paths = trace_paths(nodes, counts, 0, 7)
+    paths = trace_paths(nodes, counts, ROOT)
     last = list(paths.leaves).index(5)
     steps = slice(*paths.step_offsets[last : last + 2])
     entries = slice(*paths.entry_offsets[last : last + 2])
