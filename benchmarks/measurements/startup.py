@@ -1,4 +1,4 @@
-"""Import, help and first fit in a new process, with and without kernels on disk."""
+"""Import, help and first uses in a new process, with and without kernels on disk."""
 
 from __future__ import annotations
 
@@ -37,6 +37,23 @@ from boostr import BoostR, simulate
 data = simulate.wells(120, random_state=0)
 BoostR(n_estimators=10, random_state=0).fit(data.X, data.y, data.Z)
 """
+_SAVE = """
+from boostr import BoostR, simulate
+data = simulate.{data}
+BoostR(n_estimators=50, random_state=0).fit(data.X, data.y{sensors}).save({model!r})
+"""
+_LOAD = """
+import warnings
+import boostr
+from boostr import simulate
+warnings.simplefilter("ignore")  # histories of training: how long it takes is the question
+data, model = simulate.{data}, boostr.load({model!r})
+"""
+_USES = {
+    "forecast": "model.forecast(data.X, data.y{sensors}, horizon=5.0)",
+    "explanation": "boostr.inspection.explain(model, data.X{sensors})",
+    "report": "model.report(data.X, data.y{sensors}, path={model!r} + '.html')",
+}
 
 
 def measure(scale: Scale) -> list[Finding]:
@@ -54,13 +71,36 @@ def measure(scale: Scale) -> list[Finding]:
     ):
         # A process that compiles for later fits may still write to it in the end.
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
-            from_nothing = _time_fit(code, cache)
+            from_nothing = _time_result(code, cache)
             _wait_for(cache)
-            cached = _time_fit(code, cache)
+            cached = _time_result(code, cache)
         findings += [
             Finding.at_most(f"{name}, nothing compiled", from_nothing, "s", limit),
             Finding.at_most(f"{name}, kernels on disk", cached, "s", _LIMIT_CACHED),
         ]
+    findings += _measure_uses("", "dataset_a()", _LIMIT_FROM_NOTHING)
+    wells = "wells(120, random_state=0)"
+    findings += _measure_uses(" with sensors", wells, _LIMIT_SENSORS, has_sensors=True)
+    return findings
+
+
+def _measure_uses(
+    ending: str, data: str, limit: float, *, has_sensors: bool = False
+) -> list[Finding]:
+    """Time first uses of a saved model, each with nothing compiled."""
+    findings = []
+    with tempfile.TemporaryDirectory() as folder:
+        parts = {
+            "data": data,
+            "model": str(Path(folder) / "model.boostr"),
+            "sensors": ", Z=data.Z" if has_sensors else "",
+        }
+        _time_process("-c", _SAVE.format(**parts))
+        for name, use in _USES.items():
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
+                seconds = _time_result((_LOAD + use).format(**parts), cache)
+            what = f"a first {name}{ending}, model loaded, nothing compiled"
+            findings.append(Finding.at_most(what, seconds, "s", limit))
     return findings
 
 
@@ -85,8 +125,8 @@ def _time_process(*arguments: str) -> float:
     return time.perf_counter() - start
 
 
-def _time_fit(code: str, cache: str) -> float:
-    """Return the seconds from the start of a Python to the result of a fit."""
+def _time_result(code: str, cache: str) -> float:
+    """Return the seconds from the start of a Python to its result."""
     start = time.perf_counter()
     with subprocess.Popen(
         [sys.executable, "-c", f"{code}\nprint('done', flush=True)"],
