@@ -102,3 +102,40 @@ def test_kernels_within_others_are_kept_on_disk(tmp_path):
     assert run() == ["2.0", "0", "0"]
     assert run() == ["2.0", "1", "0"]
     assert run("twice") == ["4.0", "0", "1"]  # another kernel that contains it
+
+
+OLD = """
+from typing import NamedTuple
+import numpy as np
+from boostr._kernels._jit import inner_kernel, kernel
+
+class Old(NamedTuple):
+    values: np.ndarray
+
+@inner_kernel
+def first(pair):
+    return pair.values[0]
+
+@kernel
+def read(pair):
+    return first(pair)
+
+print(read(Old(np.ones(1))))
+"""
+
+
+def test_kernels_of_an_earlier_version_are_compiled_anew(tmp_path):
+    program = tmp_path / "program.py"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    # The same kernels on the same lines, whose argument has another type.
+    for text in (OLD, OLD.replace("Old", "New")):
+        program.write_text(text)
+        (tmp_path / "run.py").write_text("import program")
+        found = subprocess.run(
+            [sys.executable, str(tmp_path / "run.py")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert found.stdout == "1.0\n"

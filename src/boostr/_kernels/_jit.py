@@ -224,7 +224,8 @@ def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     jit = make(no_cfunc_wrapper=True, **options)  # needed by `call_by_address` alone
-    return cast("F", _without_collection(_without_literals(jit(function))))
+    dispatcher = _without_leftovers(_without_literals(jit(function)))
+    return cast("F", _without_collection(dispatcher))
 
 
 def _without_collection(dispatcher: Any) -> Any:
@@ -246,6 +247,26 @@ def _without_collection(dispatcher: Any) -> Any:
                 gc.enable()
 
         dispatcher.compile = compile_alone
+    return dispatcher
+
+
+def _without_leftovers(dispatcher: Any) -> Any:
+    """Return the kernel, which is compiled anew if that on disk is of another version.
+
+    Numba notices this, but not before it has looked for the types of its arguments, which
+    may be gone.
+    """
+    loading = getattr(dispatcher, "compile", None)
+    if loading is not None:  # there is none where Numba is switched off
+
+        def compile_anew(signature: Any) -> Any:
+            try:
+                return loading(signature)
+            except (AttributeError, ImportError):
+                dispatcher._cache.flush()
+                return loading(signature)
+
+        dispatcher.compile = compile_anew
     return dispatcher
 
 

@@ -71,7 +71,7 @@ class LeafPaths(NamedTuple):
     terms: PositionArray  # terms that are not zero: one in leaves of powers
 
 
-class Space(NamedTuple):
+class _Space(NamedTuple):
     """Working space for one tree after the other."""
 
     is_left: BoolArray  # (_BLOCK, most_splits) sides of individuals
@@ -174,7 +174,7 @@ def _compute_case(
     paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
-    space: Space,
+    space: _Space,
     out: FloatArray,
 ) -> None:
     """Write the Shapley values of one leaf of value 1 for one individual."""
@@ -198,7 +198,7 @@ def _add_leaf(
     place: PositionArray,
     rules: Quadrature,
     with_partner: bool,
-    space: Space,
+    space: _Space,
     partner: int,
     out: FloatArray,
 ) -> None:
@@ -236,7 +236,7 @@ def _add_leaves(
     place: PositionArray,
     rules: Quadrature,
     with_partner: bool,
-    space: Space,
+    space: _Space,
     partner: int,
     out: FloatArray,
 ) -> None:
@@ -265,7 +265,7 @@ def _add_answers(
     paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
-    space: Space,
+    space: _Space,
     out: FloatArray,
 ) -> None:
     """Add the Shapley values of a tree with few ways to answer all its splits."""
@@ -305,7 +305,7 @@ def _add_answers(
 
 
 @inner_kernel
-def _forget(n_answers: int, space: Space) -> None:
+def _forget(n_answers: int, space: _Space) -> None:
     """Prepare for another tree, with so many ways to answer its splits."""
     for case in range(space.is_known.shape[0]):
         space.is_known[case] = False
@@ -321,7 +321,7 @@ def add_shares(
     paths: LeafPaths,
     rules: Quadrature,
     with_partner: bool,
-    space: Space,
+    space: _Space,
     out: FloatArray,
 ) -> None:
     """Add the Shapley values of all features, see `share_out`, given working space."""
@@ -394,7 +394,7 @@ def share_out(
     """
 
     def add(own: slice) -> None:
-        space = Space.for_paths(paths, out.shape[2])
+        space = _Space.for_paths(paths, out.shape[2])
         trees = nodes, paths, rules
         add_shares(x_binned[own], missing_bin, *trees, with_partner, space, out[own])
 
