@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
@@ -39,6 +39,7 @@ R = TypeVar("R")
 types: Any = numba.types  # of arguments
 _Library: Any = JITCodeLibrary
 _Compiler: Any = Compiler
+Compile = Callable[[Any], Any]  # a kernel for the types of its arguments
 Part = tuple[int, int]  # the first individual, and the one after the last
 
 _SHARED_FROM = 2_000  # individuals from which waking up threads pays
@@ -68,20 +69,16 @@ def wide_kernel(function: F) -> F:
     LLVM finds these ("superword-level parallelism"), but Numba does not ask it to. The bits
     stay the same.
     """
-    dispatcher: Any = kernel(function)
-    narrow = getattr(dispatcher, "compile", None)
-    if narrow is not None:  # there is none where Numba is switched off
 
-        def compile_wide(signature: Any) -> Any:
-            config: Any = numba.config
-            before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
-            try:
-                return narrow(signature)
-            finally:
-                config.SLP_VECTORIZE = before
+    def compile_wide(narrow: Compile, signature: Any) -> Any:
+        config: Any = numba.config
+        before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
+        try:
+            return narrow(signature)
+        finally:
+            config.SLP_VECTORIZE = before
 
-        dispatcher.compile = compile_wide
-    return cast("F", dispatcher)
+    return cast("F", _change_compilation(kernel(function), compile_wide))
 
 
 def allocating_kernel(function: F) -> F:
@@ -224,50 +221,45 @@ def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     jit = make(no_cfunc_wrapper=True, **options)  # needed by `call_by_address` alone
-    dispatcher = _without_leftovers(_without_literals(jit(function)))
-    return cast("F", _without_collection(dispatcher))
+    dispatcher = _without_literals(jit(function))
+    _change_compilation(dispatcher, partial(_compile_anew, dispatcher))
+    return cast("F", _change_compilation(dispatcher, _compile_undisturbed))
 
 
-def _without_collection(dispatcher: Any) -> Any:
-    """Return the kernel, which is compiled while no garbage is collected.
+def _change_compilation(dispatcher: Any, change: Callable[[Compile, Any], Any]) -> Any:
+    """Return the kernel, compiled by a function of the usual way and of a signature."""
+    usual = getattr(dispatcher, "compile", None)
+    if usual is not None:  # there is none where Numba is switched off
+        dispatcher.compile = partial(change, usual)
+    return dispatcher
+
+
+def _compile_undisturbed(usual: Compile, signature: Any) -> Any:
+    """Compile a kernel while no garbage is collected.
 
     The compiler makes so many objects that Python would look through all of them, and all
     of the libraries', again and again.
     """
-    collecting = getattr(dispatcher, "compile", None)
-    if collecting is not None:  # there is none where Numba is switched off
-
-        def compile_alone(signature: Any) -> Any:
-            if not gc.isenabled():
-                return collecting(signature)
-            gc.disable()
-            try:
-                return collecting(signature)
-            finally:
-                gc.enable()
-
-        dispatcher.compile = compile_alone
-    return dispatcher
+    if not gc.isenabled():
+        return usual(signature)
+    gc.disable()
+    try:
+        return usual(signature)
+    finally:
+        gc.enable()
 
 
-def _without_leftovers(dispatcher: Any) -> Any:
-    """Return the kernel, which is compiled anew if that on disk is of another version.
+def _compile_anew(dispatcher: Any, usual: Compile, signature: Any) -> Any:
+    """Compile a kernel, also if an earlier version of it is on disk.
 
-    Numba notices this, but not before it has looked for the types of its arguments, which
-    may be gone.
+    Numba notices that it is, but not before it has looked for the types of its arguments,
+    which may be gone.
     """
-    loading = getattr(dispatcher, "compile", None)
-    if loading is not None:  # there is none where Numba is switched off
-
-        def compile_anew(signature: Any) -> Any:
-            try:
-                return loading(signature)
-            except (AttributeError, ImportError):
-                dispatcher._cache.flush()
-                return loading(signature)
-
-        dispatcher.compile = compile_anew
-    return dispatcher
+    try:
+        return usual(signature)
+    except (AttributeError, ImportError):
+        dispatcher._cache.flush()
+        return usual(signature)
 
 
 def _without_literals(dispatcher: Any) -> Any:
