@@ -56,9 +56,11 @@ def _leaf_of(
     x_binned: BinArray, row: int, missing_bin: int, nodes: Nodes, root: int
 ) -> int:
     """Walk from the root of one tree down to a leaf."""
-    node = root
-    while nodes.feature[node] >= 0:
-        bin_index = x_binned[row, nodes.feature[node]]
+    # Indices are unsigned: the compiler would else look whether they count from the end.
+    node = np.uint64(root)
+    feature = nodes.feature[node]
+    while feature >= 0:
+        bin_index = x_binned[row, np.uint64(feature)]
         # The missing bin is the highest: unless it is sent left, it goes right by itself.
         is_left = bin_index <= nodes.bin_threshold[node]
         if nodes.missing_left[node] and bin_index == missing_bin:
@@ -66,8 +68,9 @@ def _leaf_of(
         elif nodes.categories.shape[0] > 0 and nodes.category_set[node] >= 0:
             word = nodes.categories[nodes.category_set[node], bin_index >> 5]
             is_left = (word >> np.uint32(bin_index & 31)) & np.uint32(1) == 1
-        node = root + nodes.left_child[node] + (0 if is_left else 1)
-    return node
+        node = np.uint64(root + nodes.left_child[node] + (0 if is_left else 1))
+        feature = nodes.feature[node]
+    return int(node)
 
 
 @kernel
@@ -108,17 +111,19 @@ def _add_leaves(
     n_terms = value.shape[1]
     is_diagonal = quadratic.shape[1] == n_terms
     total = 0.0
-    for row in range(begin, end):
-        leaf = leaves[row]
-        if n_terms == 1:  # the same by name, which is faster
-            added = value[leaf, 0]
+    first_row, last_row = np.uint64(begin), np.uint64(end)
+    if n_terms == 1:  # the same by name, which is faster
+        for row in range(first_row, last_row):
+            added = value[np.uint64(leaves[row]), 0]
             coefficient = theta[row, 0] + added
             gradient = gradients[row, 0] + quadratic[row, 0] * added
             theta[row, 0] = coefficient
             gradients[row, 0] = gradient
             total += coefficient * (gradient - linear[row, 0])
-            continue
-        if n_terms == 2 and not is_diagonal:
+        return 0.5 * total
+    if n_terms == 2 and not is_diagonal:
+        for row in range(first_row, last_row):
+            leaf = np.uint64(leaves[row])
             first, second = value[leaf, 0], value[leaf, 1]
             theta_1, theta_2 = theta[row, 0] + first, theta[row, 1] + second
             mixed = quadratic[row, 1]
@@ -128,8 +133,9 @@ def _add_leaves(
             gradients[row, 0], gradients[row, 1] = gradient_1, gradient_2
             total += theta_1 * (gradient_1 - linear[row, 0])
             total += theta_2 * (gradient_2 - linear[row, 1])
-            continue
-        position = 0
+        return 0.5 * total
+    for row in range(first_row, last_row):
+        leaf, position = np.uint64(leaves[row]), 0
         for term in range(n_terms):
             added = value[leaf, term]
             theta[row, term] += added
@@ -322,7 +328,7 @@ def quadratic_loss(
     """Return the summed loss 1/2 theta'H theta - b'theta = 1/2 theta'(g - b) of members."""
     total = 0.0
     for position in range(members.shape[0]):
-        member = members[position]
+        member = np.uint64(members[position])
         for term in range(theta.shape[1]):
             total += theta[member, term] * (gradients[member, term] - linear[member, term])
     return 0.5 * total

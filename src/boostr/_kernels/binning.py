@@ -126,16 +126,17 @@ def partition_members(
     int
         Number of members on the left.
     """
-    n_left = 0
-    for position in range(members.shape[0]):
+    n_members, n_left, column = members.shape[0], np.uint64(0), np.uint64(feature)
+    for position in range(np.uint64(n_members)):
         member = members[position]
         # Written to both sides, of which one goes on: a branch would be guessed wrong.
         members[n_left] = member
         scratch[position - n_left] = member
-        n_left += int(goes_left[x_binned[member, feature]])
-    for position in range(members.shape[0] - n_left):
+        n_left += np.uint64(goes_left[x_binned[np.uint64(member), column]])
+    n_right = np.uint64(n_members) - n_left
+    for position in range(n_right):
         members[n_left + position] = scratch[position]
-    return n_left
+    return n_members - int(np.int64(n_right))
 
 
 def partition_members_parallel(
