@@ -220,14 +220,14 @@ def _simplify(kind: Any) -> Any:
 def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
-    jit = make(no_cfunc_wrapper=True, **options)  # needed by `call_by_address` alone
+    jit = make(no_cfunc_wrapper=True, **options)  # only `call_by_address` needs it
     dispatcher = _without_literals(jit(function))
     _change_compilation(dispatcher, partial(_compile_anew, dispatcher))
     return cast("F", _change_compilation(dispatcher, _compile_undisturbed))
 
 
 def _change_compilation(dispatcher: Any, change: Callable[[Compile, Any], Any]) -> Any:
-    """Return the kernel, compiled by a function of the usual way and of a signature."""
+    """Return the kernel, compiled by ``change(usual, signature)``; usual is Numba's way."""
     usual = getattr(dispatcher, "compile", None)
     if usual is not None:  # there is none where Numba is switched off
         dispatcher.compile = partial(change, usual)
@@ -235,10 +235,10 @@ def _change_compilation(dispatcher: Any, change: Callable[[Compile, Any], Any]) 
 
 
 def _compile_undisturbed(usual: Compile, signature: Any) -> Any:
-    """Compile a kernel while no garbage is collected.
+    """Compile a kernel with garbage collection paused.
 
-    The compiler makes so many objects that Python would look through all of them, and all
-    of the libraries', again and again.
+    The compiler creates so many objects that Python would search through them, and through
+    those of all libraries, again and again.
     """
     if not gc.isenabled():
         return usual(signature)

@@ -89,7 +89,8 @@ class _Space(NamedTuple):
     def for_paths(cls, paths: LeafPaths, n_terms: int) -> Self:
         """Make room for the largest of the trees."""
         n_entries, n_splits = np.diff(paths.entry_offsets), np.diff(paths.split_offsets)
-        n_cases = np.where(n_entries <= _MOST_REMEMBERED, 1 << (n_entries & 63), 1)
+        is_remembered = n_entries <= _MOST_REMEMBERED
+        n_cases = 1 << np.where(is_remembered, n_entries, 0)
         before = np.concatenate([[0], np.cumsum(n_cases)])
         tree_cases = before[paths.leaf_offsets]
         case_offsets = before[:-1] - np.repeat(tree_cases[:-1], np.diff(paths.leaf_offsets))
