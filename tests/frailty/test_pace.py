@@ -6,17 +6,14 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr._frailty.law import fit_variance, sum_by_owner
-from boostr._frailty.pace import Pace, PacedClock, fit_pace
+from boostr._frailty.law import fit_variance
+from boostr._frailty.pace import Pace, PacedClock, find_rises, fit_pace
 from boostr.basis import CalendarClock, OperationalClock
 from boostr.data import RecurrentEvents
 
 RECENT_EVENTS = 30  # that tell the last factor at least
 
 quarters = st.integers(0, 40).map(lambda number: number / 4)
-windows = st.tuples(quarters, st.integers(1, 40)).map(
-    lambda pair: (pair[0], pair[0] + pair[1] / 4)
-)
 begins_of = st.lists(quarters, min_size=1, max_size=6, unique=True).map(sorted)
 
 
@@ -34,18 +31,6 @@ def test_a_begin_belongs_to_the_stretch_before_it(begins, time):
     assert found.item() == max(len(earlier) - 1, 0)
 
 
-@given(begins=begins_of, several=st.lists(windows, min_size=1, max_size=4))
-def test_windows_are_cut_where_stretches_begin_and_nothing_is_lost(begins, several):
-    start, stop = np.array(several).T
-    owner = np.arange(len(several))
-    pieces = make_pace(begins).cut(owner, start, stop)
-    assert np.all(pieces.start < pieces.stop)
-    lengths = sum_by_owner(pieces.owner, pieces.stop - pieces.start, len(several))
-    assert_allclose(lengths, stop - start)
-    for begin in begins[1:]:
-        assert not np.any((pieces.start < begin) & (begin < pieces.stop))
-
-
 # --- Paced curves
 
 CLOCK = CalendarClock(2.0)
@@ -58,6 +43,31 @@ def everybody(clock_times):
 
 def each(rows, clock_times):
     return SLOPES[rows] * clock_times**2
+
+
+borders_of = st.lists(quarters, min_size=2, max_size=6, unique=True).map(sorted)
+
+
+@given(begins=begins_of, borders=st.tuples(borders_of, borders_of))
+def test_rises_are_those_in_the_part_of_a_stretch_that_is_observed(begins, borders):
+    windows = [list(zip(own[::2], own[1::2], strict=False)) for own in borders]
+    start, stop = np.array([window for own in windows for window in own]).T
+    events = replace(
+        RecurrentEvents.from_lists([[], []], end=20.0),
+        window_start=start,
+        window_stop=stop,
+        window_offsets=np.cumsum([0, *map(len, windows)]),
+    )
+    pace = make_pace([min(start.min(), begins[0]), *begins[1:]])
+    expected = np.zeros((2, len(begins)))
+    ends = [*pace.begins[1:], np.inf]
+    for row, own in enumerate(windows):
+        for place, span in enumerate(zip(pace.begins, ends, strict=True)):
+            for window in own:
+                inside = np.clip(span, *window)
+                expected[row, place] += np.diff(everybody(CLOCK.read(inside))[row]).item()
+    found = find_rises(CLOCK, pace, everybody, each, events)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
 @given(begins=begins_of, time=st.floats(0.0, 20.0))

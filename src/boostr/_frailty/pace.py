@@ -17,14 +17,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._frailty.law import Pieces, fit_variance, sum_by_owner
-from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr._frailty.law import fit_variance, sum_by_owner
+from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 
-__all__ = ["Pace", "PacedClock", "Table", "fit_pace"]
+__all__ = ["Pace", "PacedClock", "Table", "find_rises", "fit_pace"]
 
 # Values of curves of individuals at clock times: all at common ones, or each at its own.
 ReadAll = Callable[[FloatArray], FloatArray]
@@ -54,20 +54,6 @@ class Pace:
         """Return the stretch of every time; a begin belongs to the stretch before."""
         places = np.searchsorted(self.begins, times, side="left") - 1
         return np.maximum(places, 0)
-
-    def cut(self, owner: AnyArray, start: FloatArray, stop: FloatArray) -> Pieces:
-        """Cut windows where stretches begin."""
-        first, last = self.find(np.nextafter(start, np.inf)), self.find(stop)
-        counts = np.maximum(last - first, 0) + 1
-        window = np.repeat(np.arange(len(owner)), counts)
-        place = np.arange(len(window)) - np.repeat(np.cumsum(counts) - counts, counts)
-        stretch = first[window] + place
-        ends = np.append(self.begins[1:], np.inf)
-        return Pieces(
-            np.asarray(owner)[window],
-            np.where(place == 0, start[window], self.begins[stretch]),
-            np.minimum(stop[window], ends[stretch]),
-        )
 
 
 class Table(NamedTuple):
@@ -118,11 +104,8 @@ def fit_pace(
     """
     end = float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
-
-    owner = owners_of(events.window_offsets)
-    pieces = pace.cut(owner, events.window_start, events.window_stop)
     n, k = len(events), len(pace.begins)
-    rises = _tabulate(clock, pace, read_all, each, pieces) / unit
+    rises = find_rises(clock, pace, read_all, each, events) / unit
     seen = sum_by_owner(events.event_owner, amounts, n)
     weighted = amounts * weights[events.event_owner]
     came = sum_by_owner(pace.find(events.times), weighted, k)
@@ -147,21 +130,43 @@ def fit_pace(
     return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
 
 
-def _tabulate(
-    clock: Clock, pace: Pace, read_all: ReadAll, each: ReadEach, pieces: Pieces
+def find_rises(
+    clock: Clock,
+    pace: Pace,
+    read_all: ReadAll,
+    each: ReadEach,
+    events: RecurrentEvents,
 ) -> FloatArray:
     """Return the rises of curves in stretches, (n, k), while individuals are observed."""
-    owner, stretch = pieces.owner, pace.find(pieces.stop)
+    owner = owners_of(events.window_offsets)
+    start, stop = events.window_start, events.window_stop
+    first = pace.find(np.nextafter(start, np.inf))
+    last = np.maximum(pace.find(stop), first)
     at_begins = read_all(clock.read(pace.begins))
     n, k = at_begins.shape
-    at_stop = at_begins[owner, np.minimum(stretch + 1, k - 1)]
-    inside = np.flatnonzero(pieces.stop < np.append(pace.begins[1:], np.inf)[stretch])
-    at_stop[inside] = each(owner[inside], clock.read(pieces.stop[inside]))
-    at_start = at_begins[owner, stretch]
-    inside = np.flatnonzero(pieces.start > pace.begins[stretch])
-    at_start[inside] = each(owner[inside], clock.read(pieces.start[inside]))
-    rises = np.maximum(at_stop - at_start, 0.0)
-    return sum_by_owner(owner * k + stretch, rises, n * k).reshape(n, k)
+
+    at_start = at_begins[owner, first]
+    inside = np.flatnonzero(start > pace.begins[first])
+    at_start[inside] = each(owner[inside], clock.read(start[inside]))
+    at_stop = at_begins[owner, np.minimum(last + 1, k - 1)]
+    inside = np.flatnonzero(stop < np.append(pace.begins[1:], np.inf)[last])
+    at_stop[inside] = each(owner[inside], clock.read(stop[inside]))
+
+    def add_up(stretch: PositionArray, values: FloatArray) -> FloatArray:
+        """Return sums by individual and stretch; after the last one is nothing."""
+        return sum_by_owner(owner * (k + 1) + stretch, values, n * (k + 1)).reshape(n, -1)
+
+    # The first and the last stretch of a window are in it in part, those between in full.
+    is_one = first == last
+    head = np.where(is_one, at_stop, at_begins[owner, np.minimum(first + 1, k - 1)])
+    tail = np.where(is_one, 0.0, at_stop - at_begins[owner, last])
+    ones = np.ones(len(owner))
+    begun = add_up(first + 1, ones) - add_up(np.maximum(last, first + 1), ones)
+    rises = add_up(first, np.maximum(head - at_start, 0.0))
+    rises += add_up(last, np.maximum(tail, 0.0))
+    in_full = np.cumsum(begun[:, : k - 1], axis=1)
+    rises[:, : k - 1] += in_full * np.maximum(np.diff(at_begins, axis=1), 0.0)
+    return rises[:, :k]
 
 
 def _go_on(
@@ -185,7 +190,9 @@ def _go_on(
     # Time under observation, of individuals for whom one event a unit of time is expected.
     slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
     factor = max(level / clock.last_rate, _LEAST_EXPECTED)
-    return replace(clock, last_slope=1.0 + slope), factor
+    if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
+        clock = replace(clock, last_slope=1.0 + slope)
+    return clock, factor
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cached_property, partial
 
@@ -67,6 +68,11 @@ class FoldCurves:
         sensors = self._sensors
         if sensors is not None and last is not None:
             sensors = clip_sensors(sensors, last)
+        if paced is not None and paced.clock is self.clock and sensors is self._sensors:
+            same = copy.copy(self)
+            same._paced = paced
+            same.__dict__.pop("_table", None)
+            return same
         return FoldCurves(
             self._model, self._features, sensors, self.theta, paced, self.exposure
         )
