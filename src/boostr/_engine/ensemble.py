@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.statistics import put_paths_on_clock
 from boostr._engine.tree import Tree, pack_trees
 from boostr._kernels.apply import Nodes, sum_leaves, sum_leaves_parallel
-from boostr._typing import FloatArray, IndexArray
+from boostr._typing import FloatArray, IndexArray, PositionArray
 from boostr.basis import Clock, FittedBasis, FittedSensorBasis
 from boostr.data import Trajectories
 
@@ -33,12 +34,50 @@ class Member:
     weight: float
 
 
+@dataclass(frozen=True, eq=False)
+class _PackedTrees:
+    """Trees of all members for kernels, packed when they are needed.
+
+    They are in the order of their rounds: the first tree of every member, then the second
+    ones, and so on; weights are folded into the leaf values.
+    """
+
+    members: tuple[Member, ...]
+    n_terms: int
+
+    @cached_property
+    def rounds(self) -> list[list[tuple[Tree, float]]]:
+        """Trees and their weights."""
+        n_rounds = max((len(member.trees) for member in self.members), default=0)
+        return [
+            [
+                (member.trees[index], member.weight)
+                for member in self.members
+                if index < len(member.trees)
+            ]
+            for index in range(n_rounds)
+        ]
+
+    @cached_property
+    def ends(self) -> PositionArray:
+        """Number of trees up to the end of each round."""
+        return np.cumsum([len(same) for same in self.rounds])
+
+    @cached_property
+    def nodes_and_roots(self) -> tuple[Nodes, IndexArray]:
+        """Nodes of all trees, and where trees begin."""
+        trees = [tree for same in self.rounds for tree, _ in same]
+        weights = [weight for same in self.rounds for _, weight in same]
+        nodes, roots = pack_trees(trees, self.n_terms)
+        factors = np.repeat(weights, [len(tree.gain) for tree in trees])[:, None]
+        return nodes._replace(value=nodes.value * factors), roots
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
     """The sum of trees ``theta(x)`` and the curves ``theta(x) @ phi(s(t))`` it stands for.
 
-    Trees are kept in the order of their rounds: the first tree of every member, then the
-    second ones, and so on; weights are folded into the leaf values.
+    Copies on another clock or with another floor share the packed trees.
     """
 
     clock: Clock
@@ -47,26 +86,11 @@ class Ensemble:
     horizon: float  # last end of follow-up in training
     members: tuple[Member, ...]
     floor: float | None = None  # rate below which rates are bent; None: cut off at zero
-    _nodes: Nodes = field(init=False, repr=False)
-    _roots: IndexArray = field(init=False, repr=False)
-    _round_ends: IndexArray = field(init=False, repr=False)
+    _packed: _PackedTrees = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        rounds = [
-            [member for member in self.members if index < len(member.trees)]
-            for index in range(self.n_rounds)
-        ]
-        trees = [
-            member.trees[index] for index, same in enumerate(rounds) for member in same
-        ]
-        weights = [member.weight for same in rounds for member in same]
-        nodes, roots = pack_trees(trees, self.basis.n_terms)
-        factors = np.repeat(weights, [len(tree.gain) for tree in trees])[:, None]
-        nodes = nodes._replace(value=nodes.value * factors)
-        object.__setattr__(self, "_nodes", nodes)
-        object.__setattr__(self, "_roots", roots)
-        ends = np.cumsum([len(same) for same in rounds]).astype(np.int32)
-        object.__setattr__(self, "_round_ends", ends)
+        packed = _PackedTrees(self.members, self.basis.n_terms)
+        object.__setattr__(self, "_packed", packed)
 
     def with_floor(self, floor: float | None) -> Ensemble:
         """Return the same trees with another floor of rates."""
@@ -77,11 +101,11 @@ class Ensemble:
     @property
     def n_rounds(self) -> int:
         """Number of boosting rounds: trees of the longest member."""
-        return max((len(member.trees) for member in self.members), default=0)
+        return len(self._packed.rounds)
 
     def coefficients(self, features: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return theta, (n, n_terms), for rows of features."""
-        return self._sum(features, self._roots, n_threads)
+        return self._sum(features, slice(None), n_threads)
 
     def staged_coefficients(
         self, features: FloatArray, n_threads: int = 1
@@ -89,8 +113,8 @@ class Ensemble:
         """Yield theta after each round."""
         theta = np.zeros((len(features), self.basis.n_terms))
         begin = 0
-        for end in self._round_ends:
-            theta = theta + self._sum(features, self._roots[begin:end], n_threads)
+        for end in self._packed.ends:
+            theta = theta + self._sum(features, slice(begin, end), n_threads)
             begin = end
             yield theta
 
@@ -132,10 +156,12 @@ class Ensemble:
         floor = None if self.floor is None else factor * self.floor
         return replace(self, members=members, floor=floor)
 
-    def _sum(self, features: FloatArray, roots: IndexArray, n_threads: int) -> FloatArray:
+    def _sum(self, features: FloatArray, some: slice, n_threads: int) -> FloatArray:
+        """Return the sum of some trees."""
+        nodes, roots = self._packed.nodes_and_roots
         binned = self.mapper.transform(features, n_threads)
         theta = np.zeros((len(features), self.basis.n_terms))
-        arguments = (binned.bins, binned.missing_bin, self._nodes, roots, theta)
+        arguments = (binned.bins, binned.missing_bin, nodes, roots[some], theta)
         if n_threads > 1 and len(features) >= _PARALLEL_FROM:
             sum_leaves_parallel(*arguments, 16 * n_threads)
         else:
@@ -152,14 +178,15 @@ def gain_importance(
     """
     totals = np.zeros((3, n_features))
     level = sum(member.weight for member in members)
+    nothing = np.empty(0, dtype=np.int32)
     for member in members:
-        gains = np.zeros(n_features)
-        counts = np.zeros(n_features)
-        for tree in member.trees:
-            is_split = tree.nodes.feature >= 0
-            feature = tree.nodes.feature[is_split]
-            np.add.at(gains, feature, tree.gain[is_split])
-            np.add.at(counts, feature, 1.0)
+        feature = np.concatenate([nothing, *(tree.nodes.feature for tree in member.trees)])
+        gain = np.concatenate([nothing, *(tree.gain for tree in member.trees)])
+        is_split = feature >= 0
+        gains, counts = (
+            np.bincount(feature[is_split], values, n_features)
+            for values in (gain[is_split], None)
+        )
         n_trees = max(len(member.trees), 1)
         totals += member.weight / level * np.stack([gains / n_trees**2, gains, counts])
     return totals[0], totals[1], totals[2]

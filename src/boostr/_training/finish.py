@@ -112,13 +112,14 @@ def _judge(ensemble: Ensemble, data: TrainingData, unit: Curves) -> tuple[float,
     clock, owner = ensemble.clock, owners_of(events.window_offsets)
     expected = curves.values_at(owner, clock.read(events.window_stop))
     expected -= curves.values_at(owner, clock.read(events.window_start))
-    total = float(data.weights[owner] @ expected)
+    # Products of long vectors by a library for matrices would wake up threads.
+    total = float(np.sum(data.weights[owner] * expected))
     amounts = data.weights[events.event_owner] * events.costs
     level = float(np.clip(amounts.sum() / total, *_LEVELS))
     # Exposures multiply rates by every floor alike, and may be 0 where there was an event.
     rates = level * unit.slopes_at(events.event_owner, clock.read(events.times))
     some = (amounts > 0.0) & (rates > 0.0)  # events without exposure tell no floor
-    return float(amounts[some] @ np.log(rates[some])) - level * total, level
+    return float(np.sum(amounts[some] * np.log(rates[some]))) - level * total, level
 
 
 _LAST_PART = 0.35  # of every follow-up, which the law of frailties is judged by

@@ -55,21 +55,20 @@ def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:
     if not trees:
         return _no_nodes(n_terms), np.empty(0, dtype=np.int32)
     parts = [tree.nodes for tree in trees]
-    n_sets = np.cumsum([0] + [len(part.categories) for part in parts])
-    category_set = [
-        np.where(part.category_set >= 0, part.category_set + first, -1).astype(np.int32)
-        for part, first in zip(parts, n_sets[:-1], strict=True)
-    ]
+    sizes = [len(part.feature) for part in parts]
+    n_sets = np.cumsum([0] + [len(part.categories) for part in parts[:-1]])
+    own = np.concatenate([part.category_set for part in parts])
+    category_set = np.where(own >= 0, own + np.repeat(n_sets, sizes), -1)
     nodes = Nodes(
         feature=np.concatenate([part.feature for part in parts]),
         bin_threshold=np.concatenate([part.bin_threshold for part in parts]),
         missing_left=np.concatenate([part.missing_left for part in parts]),
         left_child=np.concatenate([part.left_child for part in parts]),
-        category_set=np.concatenate(category_set),
+        category_set=category_set.astype(np.int32),
         categories=np.concatenate([part.categories for part in parts]),
         value=np.concatenate([part.value for part in parts]),
     )
-    roots = np.cumsum([0] + [len(part.feature) for part in parts[:-1]])
+    roots = np.cumsum([0] + sizes[:-1])
     return nodes, roots.astype(np.int32)
 
 
