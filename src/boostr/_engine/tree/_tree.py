@@ -68,7 +68,7 @@ def pack_trees(trees: Sequence[Tree], n_terms: int) -> tuple[Nodes, IndexArray]:
         categories=np.concatenate([part.categories for part in parts]),
         value=np.concatenate([part.value for part in parts]),
     )
-    roots = np.cumsum([0] + sizes[:-1])
+    roots = np.cumsum([0, *sizes[:-1]])
     return nodes, roots.astype(np.int32)
 
 
