@@ -27,7 +27,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import numba
 from llvmlite.ir import FunctionType
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.extending import intrinsic
 
 from boostr._kernels.threads import run_in_parts
@@ -39,9 +39,19 @@ R = TypeVar("R")
 types: Any = numba.types  # of arguments
 _Library: Any = JITCodeLibrary
 _Compiler: Any = Compiler
+_Flags: Any = Flags
 Compile = Callable[[Any], Any]  # a kernel for the types of its arguments
 Part = tuple[int, int]  # the first individual, and the one after the last
 
+# Steps of the compiler for closures, ``with``, print and operations between whole arrays.
+_IDLE = {
+    "inline_closure_likes",
+    "inline_overloads",
+    "literal_unroll",
+    "make_function_op_code_to_jit_function",
+    "nopython_rewrites",
+    "with_lifting",
+}
 _SHARED_FROM = 2_000  # individuals from which waking up threads pays
 _PARTS = 4  # of the individuals for each thread: some parts take longer than others
 
@@ -86,6 +96,44 @@ def allocating_kernel(function: F) -> F:
     return _compile(function, _nrt=True)
 
 
+class _QuickFlags(_Flags):  # type: ignore[misc]
+    """Options of a compilation, which Numba compares whenever it looks up a function.
+
+    It would look at all of them, also at those that nobody has set: a twentieth of the
+    time.
+    """
+
+    __slots__ = ()
+    _hash = hash(_Flags())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        own, others = self._values, getattr(other, "_values", {})
+        if own.keys() == others.keys():
+            return bool(own == others)
+        return cast("bool", super().__eq__(other))
+
+
+class _KernelCompiler(_Compiler):  # type: ignore[misc]
+    """The compiler of kernels."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags = _QuickFlags(self.state.flags)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the usual steps but for those that find nothing to do in kernels."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (step, words) for step, words in pipeline.passes if step.name() not in _IDLE
+            ]
+            pipeline.finalize()
+        return cast("list[Any]", pipelines)
+
+
 def inner_kernel(function: F) -> F:
     """Compile one kernel that other kernels contain, and that Python never calls."""
     return _compile(
@@ -119,7 +167,7 @@ class _Part(_Library):  # type: ignore[misc]
         return cast("tuple[Any, ...]", self.serialize_using_bitcode())
 
 
-class _PartCompiler(_Compiler):  # type: ignore[misc]
+class _PartCompiler(_KernelCompiler):
     """The compiler of parts."""
 
     def define_pipelines(self) -> list[Any]:
@@ -220,6 +268,7 @@ def _simplify(kind: Any) -> Any:
 def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
+    options.setdefault("pipeline_class", _KernelCompiler)
     jit = make(no_cfunc_wrapper=True, **options)  # only `call_by_address` needs it
     dispatcher = _without_literals(jit(function))
     _change_compilation(dispatcher, partial(_compile_anew, dispatcher))
