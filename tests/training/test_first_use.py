@@ -22,21 +22,50 @@ needs_compiler = pytest.mark.skipif(
 
 CODE = """
 from boostr.estimators import BoostR
+from boostr._kernels.apply import add_grown_tree
 from boostr._kernels.growth import grow_best_first
 from boostr._kernels.histogram import accumulate_few
 from boostr._training.dozen import draw_dozen
 X, y, _ = draw_dozen(has_sensors=False)
 BoostR(n_estimators=3, validation=None, min_samples_leaf=2, n_jobs=1).fit(X, y)
-for kernel in (grow_best_first, accumulate_few):
+for kernel in (grow_best_first, add_grown_tree, accumulate_few):
     print(len(kernel.stats.cache_hits), len(kernel.stats.cache_misses))
+"""
+# Kernels, all called by a fit before, that the calls of the other process compile anew.
+COMPILE_AGAIN = """
+from boostr.estimators import BoostR
+from boostr._engine.tree import do_without_kernel
+from boostr._kernels import apply, atoms, binning, counts, histogram, moments, path_curves
+from boostr._kernels import paths, solve, split
+from boostr._training import dozen
+rooms = apply, atoms, binning, counts, histogram, moments, path_curves, paths, solve, split
+kernels = {name: own for room in rooms for name, own in vars(room).items()
+           if hasattr(own, "signatures") and own.__module__ == room.__name__}
+do_without_kernel(lambda: True)
+for has_sensors in (False, True):
+    data = dozen.draw_dozen(has_sensors=has_sensors)
+    model = BoostR(n_estimators=3, validation="cv", min_samples_leaf=2, n_jobs=1).fit(*data)
+    model.predict(data[0], Z=data[2])
+before = {name: len(kernel.signatures) for name, kernel in kernels.items()}
+dozen._compile_first()
+dozen._compile_sums()
+dozen._compile_moments()
+dozen._compile_many_sums()
+dozen._read_curves()
+dozen._compile_last()
+print([name for name, kernel in kernels.items() if len(kernel.signatures) > before[name]])
 """
 PLAIN = None, np.zeros(2, dtype=bool), False
 HURRY = None, np.zeros(2, dtype=bool), True
 
 
 @needs_compiler
-@pytest.mark.parametrize("news", [HURRY, None], ids=["told", "silent"])
-def test_the_other_process_leaves_kernels_on_disk(news, tmp_path):
+@pytest.mark.parametrize(
+    ("news", "own_sums"),
+    [(HURRY, 1), (PLAIN, 0), (None, 0)],
+    ids=["in a hurry", "told", "silent"],
+)
+def test_the_other_process_leaves_kernels_on_disk(news, own_sums, tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", other_process._PROGRAM]
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
@@ -47,8 +76,17 @@ def test_the_other_process_leaves_kernels_on_disk(news, tmp_path):
     shown = subprocess.run(
         [sys.executable, "-c", CODE], env=environment, capture_output=True, check=True
     )
-    # Hits and misses.
-    assert shown.stdout.decode().splitlines() == ["1 0", "1 0"]
+    # Hits and misses; in a hurry, sums are left to the process that fits.
+    sums = f"{1 - own_sums} {own_sums}"
+    assert shown.stdout.decode().splitlines() == ["1 0", "1 0", sums]
+
+
+@needs_compiler
+def test_the_other_process_compiles_for_the_types_of_fits():
+    run = subprocess.run(
+        [sys.executable, "-c", COMPILE_AGAIN], capture_output=True, check=True, text=True
+    )
+    assert run.stdout.strip() == "[]"
 
 
 class FakeProcess:

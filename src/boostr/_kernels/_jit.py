@@ -175,7 +175,7 @@ class _PartCompiler(_KernelCompiler):
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return cast("list[Any]", super().define_pipelines())
+        return super().define_pipelines()
 
 
 def inlined_kernel(function: F) -> F:

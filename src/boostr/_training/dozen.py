@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from queue import Empty, Queue
 from threading import Thread
@@ -17,31 +16,33 @@ from typing import Any
 
 import numpy as np
 
-from boostr._engine.binning import BinMapper, FeatureLayout
-from boostr._engine.boosting import LocalBoostingState
+from boostr._engine.binning import BinMapper
+from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import (
-    GrowthParams,
     LeafProblem,
     compile_grouped_growth,
     compile_grouped_search,
     compile_growth,
     compile_search,
-    grow_tree,
     pack_trees,
 )
-from boostr._kernels.apply import sum_leaves
+from boostr._kernels.apply import add_grown_tree, quadratic_loss, sum_leaves
 from boostr._kernels.binning import partition_members
 from boostr._kernels.counts import score_counts
+from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.solve import FULL
-from boostr._typing import BoolArray, FloatArray
-from boostr.basis import CalendarClock, PowerBasis
+from boostr._kernels.split import sum_bins
+from boostr._typing import BinArray, BoolArray, FloatArray
+from boostr.basis import CalendarClock, PowerBasis, SensorBasis
+from boostr.basis.base import require_paths
 from boostr.data import RecurrentEvents, Trajectories
 
 __all__ = ["draw_dozen"]
 
 _N = 12
 _PATIENCE = 2.0  # seconds to wait for what to compile next
+_NO_BINS: BinArray = np.empty((0, 1), dtype=np.uint8)
 
 
 def draw_dozen(
@@ -60,88 +61,126 @@ def draw_dozen(
     return features, events, sensors
 
 
-def _compile_first() -> Callable[[], None]:
-    """Compile statistics, sums and bins for all fits; return how to compile more."""
-    _, events, _ = draw_dozen(has_sensors=False)
-    basis = PowerBasis()
-    stats = compute_suffstats(put_on_clock(events, CalendarClock()), basis, "intensity")
-    numeric = np.zeros(1, dtype=np.bool_)
-    n_values, nobody = np.ones(1, dtype=np.int32), np.empty(0, dtype=np.int32)
-    layout = FeatureLayout(n_values=n_values, is_categorical=numeric, missing_bin=1)
-    binned = layout.holding(np.zeros((_N, 1), dtype=np.uint8))
-    state = LocalBoostingState(stats, binned, FULL, nobody)
-    state.start(1.0, 0)
-    problem, growth = LeafProblem(FULL, np.eye(2)), GrowthParams(max_leaves=1)
-    tree = grow_tree(state, problem, growth, n_values, None, n_values - 1, 0)
-    numbers, bins = np.empty((0, 1)), np.empty((0, 1), dtype=np.uint8)
+def _compile_first() -> None:
+    """Compile what all fits need: bins, splits of nodes, and the adding of trees."""
+    numbers = np.empty((0, 1))
     BinMapper.from_quantiles(numbers, 2).transform(numbers)
+    nobody, span = np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int64)
+    partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
+    quadratic_loss(numbers, numbers, numbers, nobody)
+    nodes, _ = pack_trees([], 1)
+    data = (_NO_BINS, 0, nodes, numbers, numbers, numbers, numbers)
+    add_grown_tree(*data, nobody, span, nobody, nobody, np.empty(1), None)
 
-    def compile_more() -> None:
-        """Compile the adding of trees and the splits of nodes."""
-        state.add(tree)
-        partition_members(bins, 0, numeric, nobody, nobody)
 
-    return compile_more
+def _sum_over_nobody(n_terms: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compile sums over members; return the statistics of nobody and their sums."""
+    gradients = np.empty((0, n_terms))
+    curvatures = np.empty((0, n_terms * (n_terms + 1) // 2))
+    sums = np.empty((1, 2, n_terms + curvatures.shape[1] + 1))
+    feature = np.zeros(1, dtype=np.int32)
+    accumulate_histograms(_NO_BINS, gradients, curvatures, feature[:0], feature, sums)
+    return gradients, curvatures, sums
+
+
+def _compile_sums() -> None:
+    """Compile what fits without sensors need: sums over members, leaves and predictions."""
+    _, numbers, sums = _sum_over_nobody(1)
+    totals = np.empty(3)
+    sum_bins(sums[0], totals)
+    LeafProblem(FULL, np.ones((1, 1))).solve(totals, np.empty(1))
+    nodes, roots = pack_trees([], 1)
+    sum_leaves(_NO_BINS, 0, nodes, roots, numbers)
+
+
+def _compile_moments() -> None:
+    """Compile the statistics of fits without sensors."""
+    _, events, _ = draw_dozen(has_sensors=False)
+    compute_suffstats(put_on_clock(events, CalendarClock()), PowerBasis(), "intensity")
 
 
 def _compile_last() -> None:
-    """Compile small kernels that a fit needs in the end."""
-    counts, bins = np.empty(0), np.empty((0, 1), dtype=np.uint8)
+    """Compile a kernel that validation needs in the end."""
+    counts = np.empty(0)
     score_counts(counts, counts, counts, counts)
-    nodes, roots = pack_trees([], 1)
-    sum_leaves(bins, 0, nodes, roots, np.empty((0, 1)))
 
 
-def _fit_dozen(settings: Any, is_categorical: BoolArray) -> None:
+def _compile_many_sums() -> None:
+    """Compile sums over members whose leaves have many terms, in coarse and fine bins."""
+    gradients, curvatures, sums = _sum_over_nobody(3)
+    nobody = np.empty(0, dtype=np.int32)
+    accumulate_some_bins(_NO_BINS, gradients, curvatures, nobody, 0, 0, 1, sums[0])
+
+
+def _read_curves() -> None:
+    """Compile the curves along sensors, which a fit needs in the end."""
+    _, events, sensors = draw_dozen(has_sensors=True)
+    clocked = put_on_clock(events, CalendarClock(), sensors)
+    basis, paths = SensorBasis().place(clocked, "intensity"), require_paths(clocked)
+    everybody, times = np.arange(_N), np.ones(_N)
+    curves = PathCurves(basis, np.zeros((_N, basis.n_terms)), paths, 20.0, 20.0, 0.1)
+    curves.values_at(everybody, times)
+    curves.slopes_at(everybody, times)
+
+
+def _fit_dozen(settings: bytes, is_categorical: BoolArray) -> None:
     """Fit a model with sensors, whose trees of one leaf need no search."""
     compile_grouped_search(is_categorical)
+    _compile_many_sums()
+    _read_curves()
     _compile_last()
     from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
     from boostr._training.run import Hooks  # noqa: PLC0415
 
-    alone = replace(settings, n_estimators=1, n_jobs=1, verbose=0)
+    own = pickle.loads(settings)  # noqa: S301 - our own process
+    alone = replace(own, n_estimators=1, n_jobs=1, verbose=0)
     fit_model(alone, *draw_dozen(has_sensors=True), None, Hooks())
     compile_grouped_growth(is_categorical)
 
 
-def _read(inbox: Queue[Any]) -> None:
-    """Pass on what this process is told, or that the one that started it has ended."""
+def _read(inbox: Queue[bytes]) -> None:
+    """Pass on what this process is told, nothing if the one that started it has ended."""
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
         message = pipe.read()  # not from a buffer, which Python would wait for at its end
-    inbox.put(pickle.loads(message) if message else None)  # noqa: S301 - our own process
+    inbox.put(message)
 
 
-def _hear(inbox: Queue[Any], patience: float) -> Any:
+def _hear(inbox: Queue[bytes], patience: float) -> Any:
     """Return what this process is told, an empty tuple if it is nothing so far."""
     try:
-        return inbox.get(timeout=patience)
+        message = inbox.get(timeout=patience)
     except Empty:
         return ()
+    return pickle.loads(message) if message else None  # noqa: S301 - our own process
 
 
 def main() -> None:
     """Compile what every fit needs, then what another process tells, if it does soon.
 
     Validation grows many trees. If a fit with validation has begun, the kernel of whole
-    trees comes first, and the process that fits compiles the adding of trees itself.
+    trees comes first, and the process that fits compiles sums over members itself.
     """
     gc.disable()  # it would look through all that the compiler has made
-    inbox: Queue[Any] = Queue()
+    inbox: Queue[bytes] = Queue()
     Thread(target=_read, args=(inbox,), daemon=True).start()
-    compile_more = _compile_first()
+    _compile_first()
     told = _hear(inbox, 0.0)
-    if not (told and told[-1]):
-        compile_more()
+    for compile_more in (_compile_moments, _compile_sums):
+        if told == ():
+            compile_more()
+            told = _hear(inbox, 0.0)
     if told == ():
         told = _hear(inbox, _PATIENCE)
     if told is None:
         return
-    settings, is_categorical, _ = told or (None, np.zeros(1, dtype=np.bool_), False)
+    settings, is_categorical, grows_many = told or (None, np.zeros(1, dtype=np.bool_), True)
     if settings is not None:
         _fit_dozen(settings, is_categorical)
         return
     if not told:
         compile_search(is_categorical)
+    if not grows_many:
+        _compile_sums()
     compile_growth(is_categorical)
     _compile_last()
 

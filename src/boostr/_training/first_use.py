@@ -8,6 +8,7 @@ grown node by node, with the same bits.
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable
 
@@ -43,7 +44,8 @@ def compile_side_by_side(
     try:
         if not other_process.start():
             return
-        needed = settings if has_sensors else None
+        # In a parcel of its own: the other process has not loaded the class yet.
+        needed = pickle.dumps(settings) if has_sensors else None
         grows_many = settings.validation is not None and not has_sensors
         runs = other_process.tell(needed, is_categorical, grows_many)
     except Exception:  # an object of the user's that cannot be pickled
