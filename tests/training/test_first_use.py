@@ -33,7 +33,7 @@ for kernel in (grow_best_first, add_grown_tree, accumulate_few):
 """
 # Kernels, all called by a fit before, that the calls of the other process compile anew.
 COMPILE_AGAIN = """
-from boostr.estimators import BoostR
+from boostr import BoostR, simulate
 from boostr._engine.tree import do_without_kernel
 from boostr._kernels import apply, atoms, binning, counts, histogram, moments, path_curves
 from boostr._kernels import paths, solve, split
@@ -42,10 +42,10 @@ rooms = apply, atoms, binning, counts, histogram, moments, path_curves, paths, s
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
 do_without_kernel(lambda: True)
-for has_sensors in (False, True):
-    data = dozen.draw_dozen(has_sensors=has_sensors)
-    model = BoostR(n_estimators=3, validation="cv", min_samples_leaf=2, n_jobs=1).fit(*data)
-    model.predict(data[0], Z=data[2])
+for data in (simulate.dataset_a(60, random_state=0), simulate.wells(60, random_state=0)):
+    sensors = getattr(data, "Z", None)
+    model = BoostR(n_estimators=3, n_jobs=1).fit(data.X, data.y, sensors)
+    model.predict(data.X, Z=sensors)
 before = {name: len(kernel.signatures) for name, kernel in kernels.items()}
 dozen._compile_first()
 dozen._compile_sums()
