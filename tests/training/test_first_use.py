@@ -36,9 +36,9 @@ COMPILE_AGAIN = """
 from boostr import BoostR, simulate
 from boostr._engine.tree import do_without_kernel
 from boostr._kernels import apply, atoms, binning, counts, histogram, moments, path_curves
-from boostr._kernels import paths, solve, split
+from boostr._kernels import solve, split
 from boostr._training import dozen
-rooms = apply, atoms, binning, counts, histogram, moments, path_curves, paths, solve, split
+rooms = apply, atoms, binning, counts, histogram, moments, path_curves, solve, split
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
 do_without_kernel(lambda: True)
