@@ -1,7 +1,8 @@
-"""Kernels of a first fit, compiled by fits to a dozen individuals and left on disk.
+"""Kernels of a first fit, compiled by calls for nobody or a dozen and left on disk.
 
-This is a program, see :mod:`boostr._training.other_process`, which compiles nearly all
-kernels but those that search for splits: trees of one leaf need no search.
+This is a program, see :mod:`boostr._training.other_process`. It compiles all kernels but
+those that the process that fits compiles at the same time, see
+:mod:`boostr._training.first_use`.
 """
 
 from __future__ import annotations
