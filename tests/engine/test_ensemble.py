@@ -1,3 +1,4 @@
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -78,6 +79,14 @@ def test_without_trees_everything_is_zero(problem, members):
 
 def test_without_trees_there_are_no_stages(problem):
     assert list(make_ensemble(problem, ()).staged_coefficients(problem.x)) == []
+
+
+def test_predictions_change_no_pickle(problem):
+    ensemble = make_ensemble(problem, make_members(problem))
+    before = pickle.dumps(ensemble)
+    theta = ensemble.coefficients(problem.x)
+    assert pickle.dumps(ensemble) == before
+    assert np.array_equal(pickle.loads(before).coefficients(problem.x), theta)
 
 
 def test_the_order_of_members_does_not_matter(problem):

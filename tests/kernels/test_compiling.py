@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
 
-from boostr._kernels._jit import _compile_undisturbed, kernel
+from boostr._kernels._jit import _compile_undisturbed, _QuickFlags, kernel
 from boostr._kernels.compiling import compile_for, is_missing
 
 pytestmark = pytest.mark.skipif(
@@ -27,6 +28,18 @@ def test_kernels_are_missing_until_they_are_on_disk(tmp_path):
     assert is_missing(fake)
     (tmp_path / "fake.fake-12.py311.1.nbc").touch()
     assert not is_missing(fake)
+
+
+def test_options_are_equal_where_those_of_numba_are():
+    options = [Flags() for _ in range(4)]
+    options[1].nrt = True
+    options[2].nrt = False  # as by default
+    options[3].nrt = options[3].release_gil = True
+    for one in options:
+        assert hash(_QuickFlags(one)) == hash(one)
+        for other in options:
+            assert (_QuickFlags(one) == _QuickFlags(other)) == (one == other)
+            assert (_QuickFlags(one) == other) == (one == other)
 
 
 def test_without_a_place_on_disk_nothing_is_shared():

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,10 @@ class _PackedTrees:
 
     members: tuple[Member, ...]
     n_terms: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what can be packed again, so that predictions change no pickle."""
+        return _PackedTrees, (self.members, self.n_terms)
 
     @cached_property
     def rounds(self) -> list[list[tuple[Tree, float]]]:

@@ -43,7 +43,7 @@ _Flags: Any = Flags
 Compile = Callable[[Any], Any]  # a kernel for the types of its arguments
 Part = tuple[int, int]  # the first individual, and the one after the last
 
-# Steps of the compiler for closures, ``with``, print and operations between whole arrays.
+# Steps of the compiler for closures, ``with`` and operations between whole arrays.
 _IDLE = {
     "inline_closure_likes",
     "inline_overloads",

@@ -174,7 +174,8 @@ def main() -> None:
         told = _hear(inbox, _PATIENCE)
     if told is None:
         return
-    settings, is_categorical, grows_many = told or (None, np.zeros(1, dtype=np.bool_), True)
+    numeric = np.zeros(1, dtype=np.bool_)
+    settings, is_categorical, grows_many = told or (None, numeric, False)
     if settings is not None:
         _fit_dozen(settings, is_categorical)
         return

@@ -69,6 +69,7 @@ class FoldCurves:
         if sensors is not None and last is not None:
             sensors = clip_sensors(sensors, last)
         if paced is not None and paced.clock is self.clock and sensors is self._sensors:
+            # The curves of a clock stay as they are; only the table depends on the pace.
             same = copy.copy(self)
             same._paced = paced
             same.__dict__.pop("_table", None)
