@@ -195,7 +195,7 @@ def test_small_data_may_run_on_threads_without_a_difference(rng, monkeypatch):
     problem = make_problem(rng, 60)
     serial = boost(problem, 5).state.theta
     monkeypatch.setattr("boostr._engine.boosting._PARALLEL_FROM", 1)
-    monkeypatch.setattr("boostr._engine.tree._source._PARALLEL_FROM", 1)
+    monkeypatch.setattr("boostr._engine.tree._source.PARALLEL_FROM", 1)
     assert np.array_equal(boost(problem, 5, n_threads=2).state.theta, serial)
 
 

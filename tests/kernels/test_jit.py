@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numba
 from sklearn.base import clone
 from boostr import BoostR
-from boostr._kernels.threads import _pool
+from boostr._kernels.threads import run_soon
 from boostr.simulate import dataset_a
 
 data = dataset_a(n=60, random_state=1)
@@ -25,7 +25,9 @@ model = BoostR(n_estimators=3, validation=None, random_state=0, n_jobs=2)
 model.fit(data.X, data.y)
 
 def run(refit=True):
-    _pool(2).submit(int).result(timeout=60)
+    is_run = threading.Event()
+    run_soon(2, is_run.set)
+    assert is_run.wait(timeout=60)
     fitted = clone(model).fit(data.X, data.y) if refit else model
     told = fitted.forecast(data.X, data.y, horizon=5.0)
     total = fitted.forecast_fleet(data.X, data.y, horizon=5.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from boostr._kernels.threads import run_in_parts
+from boostr._kernels.threads import run_in_parts, run_side_by_side
 
 needs_threads = pytest.mark.skipif(
     numba.config.NUMBA_NUM_THREADS < 2, reason="one thread only"
@@ -74,3 +74,30 @@ def test_an_error_is_raised_and_ends_the_work(where):
     n_begun = len(begun)
     time.sleep(0.1)
     assert len(begun) == n_begun <= 3
+
+
+@pytest.mark.parametrize("is_worth_it", [False, True])
+def test_two_calls_side_by_side_return_both_results(is_worth_it):
+    given = {"is_worth_it": is_worth_it}
+    assert run_side_by_side(lambda: 1, lambda: "two", **given) == (1, "two")
+    for calls in ((int, lambda: int("no")), (lambda: int("no"), int)):
+        with pytest.raises(ValueError, match="no"):
+            run_side_by_side(*calls, **given)
+
+
+@needs_threads
+def test_two_calls_run_at_the_same_time_if_that_is_worth_it():
+    meeting = threading.Barrier(2, timeout=10.0)
+
+    def meet():
+        meeting.wait()
+        return threading.get_ident()
+
+    one, other = run_side_by_side(meet, meet, is_worth_it=True)
+    assert one == threading.get_ident() != other
+
+
+def test_a_call_is_made_here_if_no_thread_is_free(monkeypatch):
+    monkeypatch.setattr("boostr._kernels.threads.run_soon", lambda *call: None)
+    found = run_side_by_side(int, threading.get_ident, is_worth_it=True)
+    assert found == (0, threading.get_ident())

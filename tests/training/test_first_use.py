@@ -6,12 +6,16 @@ import pickle
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 
 import boostr
 from boostr import BoostR
 from boostr._engine.tree import _whole
+from boostr._kernels import compiling
+from boostr._kernels.growth import grow_best_first, grow_groups_best_first
+from boostr._kernels.growth_together import grow_together
 from boostr._training import dozen, first_use, other_process
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
@@ -34,14 +38,14 @@ for kernel in (grow_best_first, add_grown_tree, accumulate_few):
 # Kernels, all called by a fit before, that the calls of the other process compile anew.
 COMPILE_AGAIN = """
 from boostr import BoostR, simulate
-from boostr._engine.tree import do_without_kernel
 from boostr._kernels import apply, atoms, binning, counts, histogram, moments, path_curves
-from boostr._kernels import solve, split
+from boostr._kernels import compiling, solve, split
 from boostr._training import dozen
 rooms = apply, atoms, binning, counts, histogram, moments, path_curves, solve, split
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
-do_without_kernel(lambda: True)
+compiling.do_without(lambda: True)
+compiling.is_missing = lambda kernel: True
 for data in (simulate.dataset_a(60, random_state=0), simulate.wells(60, random_state=0)):
     sensors = getattr(data, "Z", None)
     model = BoostR(n_estimators=3, n_jobs=1).fit(data.X, data.y, sensors)
@@ -55,8 +59,22 @@ dozen._read_curves()
 dozen._compile_last()
 print([name for name, kernel in kernels.items() if len(kernel.signatures) > before[name]])
 """
-PLAIN = None, np.zeros(2, dtype=bool), False
-HURRY = None, np.zeros(2, dtype=bool), True
+SHARE_AGAIN = """
+import numpy as np
+from boostr import BoostR, RecurrentEvents
+from boostr._kernels import apply, growth_together
+from boostr._training import dozen, other_process
+other_process.start = lambda: False
+X = np.arange(30_000.0)[:, None]
+y = RecurrentEvents.from_flat(np.ones(30_000), np.arange(30_001), end=np.full(30_000, 2.0))
+BoostR(n_estimators=3, validation=None, n_jobs=2).fit(X, y)
+kernels = apply.add_grown_tree_together, growth_together.grow_together
+before = [len(kernel.signatures) for kernel in kernels]
+dozen._compile_shared(np.zeros(1, dtype=bool))
+print(before, [len(kernel.signatures) for kernel in kernels])
+"""
+PLAIN = None, np.zeros(2, dtype=bool), False, False
+HURRY = None, np.zeros(2, dtype=bool), True, False
 
 
 @needs_compiler
@@ -87,6 +105,15 @@ def test_the_other_process_compiles_for_the_types_of_fits():
         [sys.executable, "-c", COMPILE_AGAIN], capture_output=True, check=True, text=True
     )
     assert run.stdout.strip() == "[]"
+
+
+@needs_compiler
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one thread only")
+def test_the_other_process_compiles_for_the_types_of_large_fits():
+    run = subprocess.run(
+        [sys.executable, "-c", SHARE_AGAIN], capture_output=True, check=True, text=True
+    )
+    assert run.stdout.strip() == "[1, 1] [1, 1]"
 
 
 class FakeProcess:
@@ -127,15 +154,16 @@ def started(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(other_process, "_waiting", [])
     monkeypatch.setattr(other_process, "_busy", [])
-    monkeypatch.setattr(_whole, "_compiling", [])
+    monkeypatch.setattr(compiling, "_compiling", [])
     return processes
 
 
 @pytest.fixture
 def missing(monkeypatch):
     """Let all kernels be missing on disk, and ask for them every time."""
-    monkeypatch.setattr(first_use, "is_missing", lambda kernel: True)
-    monkeypatch.setattr(first_use, "_MOMENT", 0.0)
+    for room in (first_use, compiling):
+        monkeypatch.setattr(room, "is_missing", lambda kernel: True)
+    monkeypatch.setattr(compiling, "_MOMENT", 0.0)
 
 
 def fit_dozen(**params):
@@ -147,9 +175,10 @@ def fit_dozen(**params):
 @pytest.mark.usefixtures("missing")
 def test_a_first_fit_tells_the_other_process_what_it_fits(started):
     fit_dozen(n_jobs=2)
-    settings, is_categorical, grows_many = started[0].stdin.news
+    settings, is_categorical, grows_many, is_large = started[0].stdin.news
     assert settings is None
     assert not grows_many
+    assert not is_large
     assert is_categorical.tolist() == [False, False]
     assert len(started) == 1
 
@@ -157,31 +186,47 @@ def test_a_first_fit_tells_the_other_process_what_it_fits(started):
 @pytest.mark.usefixtures("missing")
 def test_a_first_fit_with_sensors_does_not_wait_for_the_kernel_of_whole_trees(started):
     settings, numeric = BoostR()._settings(), np.zeros(2, dtype=bool)
-    first_use.compile_side_by_side(settings, 2, numeric, has_sensors=True)
+    first_use.compile_side_by_side(settings, 2, 12, numeric, has_sensors=True)
     assert started[0].stdin.news[0] is not None
-    assert not _whole.has_kernel()
+    assert not compiling.has_kernel(grow_groups_best_first)
     started[0].returncode = 0
-    assert _whole.has_kernel()
+    assert compiling.has_kernel(grow_groups_best_first)
 
 
 @pytest.mark.usefixtures("started", "missing")
 def test_a_kernel_is_used_as_soon_as_it_is_on_disk(monkeypatch):
     numeric = np.zeros(2, dtype=bool)
-    first_use.compile_side_by_side(BoostR()._settings(), 2, numeric, has_sensors=False)
-    assert not _whole.has_kernel()
-    monkeypatch.setattr(first_use, "is_missing", lambda kernel: False)
-    assert _whole.has_kernel()
+    first_use.compile_side_by_side(BoostR()._settings(), 2, 12, numeric, has_sensors=False)
+    assert not compiling.has_kernel(grow_best_first)
+    monkeypatch.setattr(compiling, "is_missing", lambda kernel: kernel is grow_together)
+    assert compiling.has_kernel(grow_best_first)
+    assert not compiling.has_kernel(grow_together)
 
 
-def test_a_question_is_asked_seldom(monkeypatch):
-    now, asked = [0.0], []
-    monkeypatch.setattr(first_use.time, "monotonic", lambda: now[0])
-    ask = first_use._ask_seldom(lambda: asked.append(now[0]) is None and now[0] < 1.0)
+def test_the_disk_is_looked_at_seldom(monkeypatch):
+    now, looked = [0.0], []
+    monkeypatch.setattr(compiling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(compiling, "_compiling", [lambda: True])
+    monkeypatch.setattr(compiling, "_asked", {})
+    monkeypatch.setattr(
+        compiling, "is_missing", lambda kernel: looked.append(now[0]) is None and now[0] < 1
+    )
     for now[0] in (0.0, 0.05, 0.12, 0.2, 0.3):
-        assert ask()
-    assert asked == [0.0, 0.12, 0.3]
+        assert not compiling.has_kernel("kernel")
+    assert looked == [0.0, 0.12, 0.3]
     now[0] = 2.0
-    assert not ask()
+    assert compiling.has_kernel("kernel")
+
+
+@pytest.mark.usefixtures("started")
+@pytest.mark.parametrize("n", [12, 10_000])
+def test_only_large_trees_need_the_kernel_of_several_threads(n, started, monkeypatch):
+    monkeypatch.setattr(first_use, "is_missing", lambda kernel: kernel is grow_together)
+    numeric = np.zeros(2, dtype=bool)
+    given = BoostR()._settings(), 2, n, numeric
+    for _ in range(2):  # the second one knows that a process is busy
+        first_use.compile_side_by_side(*given, has_sensors=False)
+        assert [process.stdin.news[-1] for process in started] == [True] * (n > 12)
 
 
 @pytest.mark.usefixtures("missing")
@@ -291,7 +336,7 @@ def test_a_program_that_embeds_python_starts_no_process(started, monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, started):
     checked, numeric = BoostR(**settings)._settings(), np.zeros(2, dtype=bool)
-    first_use.compile_side_by_side(checked, n_threads, numeric, has_sensors=False)
+    first_use.compile_side_by_side(checked, n_threads, 12, numeric, has_sensors=False)
     assert started == []
 
 
@@ -317,7 +362,7 @@ def test_a_process_that_ends_at_once_does_no_harm(monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_settings_that_cannot_be_sent_do_no_harm(started):
     settings, numeric = BoostR(random_state=lambda: None)._settings(), np.zeros(2, bool)
-    first_use.compile_side_by_side(settings, 2, numeric, has_sensors=True)
+    first_use.compile_side_by_side(settings, 2, 12, numeric, has_sensors=True)
     assert started[0].stdin.news is None
 
 

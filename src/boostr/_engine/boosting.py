@@ -23,11 +23,12 @@ from boostr._engine.tree import (
 )
 from boostr._kernels.apply import (
     add_grown_tree,
-    add_grown_tree_parallel,
+    add_grown_tree_together,
     add_tree,
     add_tree_parallel,
     quadratic_loss,
 )
+from boostr._kernels.team import can_share, run_together
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
 
@@ -101,9 +102,9 @@ class LocalBoostingState:
         self.kept = np.zeros((len(held_out), stats.n_terms))  # of those held out
         self.held_out = held_out
         self.gradients = -stats.linear
-        self._n_threads = n_threads
         n = len(stats.linear)
         losses = np.empty(_N_CHUNKS if n >= _PARALLEL_FROM else 1)
+        self._n_threads = n_threads if n >= _PARALLEL_FROM else 1
         self._stats = stats
         self._features = features
         self._first = first
@@ -164,10 +165,11 @@ class LocalBoostingState:
             order, span, rest = grown
             others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
             known = (order, span, others, *self._space)
-            if n_chunks > 1 and self._n_threads > 1:
-                total = add_grown_tree_parallel(*arguments, *known, self._n_threads)
+            if can_share(self._n_threads, add_grown_tree_together):
+                add = add_grown_tree_together
+                total = run_together(self._n_threads, add, *arguments, *known)
             else:
-                total = add_grown_tree(*arguments, *known, None)
+                total = add_grown_tree(*arguments, *known)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import Part, allocating_kernel, inner_kernel, kernel
+from boostr._kernels._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
+from boostr._kernels.team import Team, begin_step, cut, dismiss, next_part, read_step
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import (
     AnyArray,
@@ -21,7 +21,7 @@ from boostr._typing import (
 __all__ = [
     "Nodes",
     "add_grown_tree",
-    "add_grown_tree_parallel",
+    "add_grown_tree_together",
     "add_tree",
     "add_tree_parallel",
     "find_leaves",
@@ -48,6 +48,8 @@ class Nodes(NamedTuple):
     value: FloatArray  # (n_nodes, n_terms) coefficients; inner nodes keep theirs too
 
 
+_FIND, _ADD = range(2)  # steps: leaves are found, then added
+_N_PARTS = 8  # in which leaves are found
 _BLOCK = 256  # rows that walk through one tree before the next tree is fetched
 
 
@@ -202,6 +204,33 @@ def add_tree(
     return _add_leaves(0, leaves.shape[0], leaves, nodes.value, *data)
 
 
+@inlined_kernel
+def _find_some_leaves(
+    x_binned: BinArray,
+    missing_bin: int,
+    nodes: Nodes,
+    members: IndexArray,
+    span: PositionArray,
+    others: IndexArray,
+    part: int,
+    n_parts: int,
+    leaves: IndexArray,
+) -> None:
+    """Write the leaves of a part of the individuals, who know them or not."""
+    n_members, n_others = members.shape[0], others.shape[0]
+    first, last = n_members * part // n_parts, n_members * (part + 1) // n_parts
+    for node in range(nodes.feature.shape[0]):
+        if nodes.feature[node] < 0:
+            begin = span[node, 0] if span[node, 0] > first else first
+            end = span[node, 1] if span[node, 1] < last else last
+            for position in range(begin, end):
+                leaves[members[position]] = node
+    first, last = n_others * part // n_parts, n_others * (part + 1) // n_parts
+    for position in range(first, last):
+        row = int(np.int64(others[position]))
+        leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
+
+
 @kernel
 def add_grown_tree(
     x_binned: BinArray,
@@ -216,7 +245,6 @@ def add_grown_tree(
     others: IndexArray,
     leaves: IndexArray,
     losses: FloatArray,
-    parts: tuple[Part, Part, Part] | None,
 ) -> float:
     """Do the same with a tree of which most individuals know their leaf already.
 
@@ -235,31 +263,15 @@ def add_grown_tree(
     losses : (n_chunks,) float64
         Overwritten with the losses of runs of individuals; with as many parts, their sum
         has the same bits as that of `add_tree_parallel`.
-    parts : tuple of (int, int) or None
-        Members and others whose leaves are found, and chunks that are then added; all of
-        them if it is None.
 
     Returns
     -------
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    marked, walked, added = (
-        ((0, members.shape[0]), (0, others.shape[0]), (0, losses.shape[0]))
-        if parts is None
-        else parts
-    )
-    for node in range(nodes.feature.shape[0]):
-        if nodes.feature[node] < 0:
-            begin = span[node, 0] if span[node, 0] > marked[0] else marked[0]
-            end = span[node, 1] if span[node, 1] < marked[1] else marked[1]
-            for position in range(begin, end):
-                leaves[members[position]] = node
-    for position in range(walked[0], walked[1]):
-        row = int(np.int64(others[position]))
-        leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
+    _find_some_leaves(x_binned, missing_bin, nodes, members, span, others, 0, 1, leaves)
     n_chunks = losses.shape[0]
-    for chunk in range(added[0], added[1]):
+    for chunk in range(n_chunks):
         begin = chunk * leaves.shape[0] // n_chunks
         end = (chunk + 1) * leaves.shape[0] // n_chunks
         losses[chunk] = _add_leaves(
@@ -268,7 +280,8 @@ def add_grown_tree(
     return _sum_in_order(losses)
 
 
-def add_grown_tree_parallel(
+@kernel
+def add_grown_tree_together(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
@@ -281,21 +294,34 @@ def add_grown_tree_parallel(
     others: IndexArray,
     leaves: IndexArray,
     losses: FloatArray,
-    n_parts: int,
+    team: Team,
 ) -> float:
-    """Do the same on all threads: first find all leaves, then add them."""
-    data = (x_binned, missing_bin, nodes, linear, quadratic, theta, gradients)
-    add = partial(add_grown_tree, *data, members, span, others, leaves, losses)
-    n_members, n_others, nothing = len(members), len(others), (0, 0)
-
-    def find(own: slice) -> None:
-        walked = own.start * n_others // n_members, own.stop * n_others // n_members
-        add(((own.start, own.stop), walked, nothing))
-
-    run_in_parts(n_members, n_parts, find)
-    run_in_parts(
-        len(losses), n_parts, lambda own: add((nothing, nothing, (own.start, own.stop)))
-    )
+    """Do the same on several threads."""
+    for kind in (_FIND, _ADD):
+        part = begin_step(team, kind, 0, _N_PARTS if kind == _FIND else losses.shape[0])
+        while part >= 0:
+            step, _, n_parts = read_step(team)
+            if step == _FIND:
+                _find_some_leaves(
+                    x_binned,
+                    missing_bin,
+                    nodes,
+                    members,
+                    span,
+                    others,
+                    part,
+                    n_parts,
+                    leaves,
+                )
+            else:
+                begin, end = cut(0, leaves.shape[0], part, n_parts)
+                losses[part] = _add_leaves(
+                    begin, end, leaves, nodes.value, linear, quadratic, theta, gradients
+                )
+            part = next_part(team)
+    if team.is_helper:
+        return 0.0
+    dismiss(team)
     return _sum_in_order(losses)
 
 

@@ -32,8 +32,16 @@ __all__ = [
     "Individuals",
     "PlainRules",
     "SplitRules",
+    "add_last_leaves",
+    "add_node",
+    "add_sums",
+    "close_leaves",
+    "copy_sums",
+    "find_largest",
     "grow_best_first",
     "grow_groups_best_first",
+    "number_set",
+    "place_children",
 ]
 
 _NODE_STEP = 0x9E3779B97F4A7C15  # between the seeds of nodes
@@ -61,7 +69,7 @@ class SplitRules(NamedTuple):
     n_candidates: int
     seed: np.uint64
     rising: IndexArray  # (n_bins,)
-    is_candidate: BoolArray  # (n_bins,)
+    is_candidate: BoolArray  # (2, n_bins)
     price: float  # of a leaf
     accumulate: Address  # of `accumulate_histograms`
 
@@ -115,7 +123,7 @@ def _seed_of(node: int, rules: SplitRules) -> np.uint64:
 
 
 @inner_kernel
-def _add_node(
+def add_node(
     node: int,
     histograms: FloatArray,
     rules: SplitRules,
@@ -142,7 +150,7 @@ def _add_node(
             _seed_of(node, rules),
             drop,
             rules.rising,
-            rules.is_candidate,
+            rules.is_candidate[node & 1],
             nodes.goes_left[node],
             sums,
         )
@@ -160,7 +168,7 @@ def _add_node(
             rules.n_candidates,
             _seed_of(node, rules),
             rules.rising,
-            rules.is_candidate,
+            rules.is_candidate[node & 1],
             grouped,
             grouped.sides[node],
             sums[0],
@@ -227,7 +235,7 @@ def _refine(
             grouped.drops[node],
             rules.min_count,
             rules.rising,
-            rules.is_candidate,
+            rules.is_candidate[node & 1],
             grouped,
             sides,
             sums,
@@ -252,8 +260,16 @@ def _close(node: int, nodes: GrowingNodes) -> None:
     nodes.gain[node] = 0.0
 
 
+@inlined_kernel
+def close_leaves(nodes: GrowingNodes, n_nodes: int) -> None:
+    """Make all nodes without children leaves for good."""
+    for node in range(n_nodes):
+        if nodes.left_child[node] == 0:
+            _close(node, nodes)
+
+
 @inner_kernel
-def _number_set(
+def number_set(
     node: int, is_categorical: BoolArray | None, n_sets: int, nodes: GrowingNodes
 ) -> int:
     """Give a split by category its number; return how many such splits this is."""
@@ -264,7 +280,7 @@ def _number_set(
 
 
 @inner_kernel
-def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
+def find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
     """Return the leaf whose split gains most, the first of equals; -1 if there is none."""
     best = -1
     for node in range(n_nodes):
@@ -274,7 +290,7 @@ def _find_largest(nodes: GrowingNodes, n_nodes: int) -> int:
 
 
 @inner_kernel
-def _add_last_leaves(
+def add_last_leaves(
     node: int,
     left: int,
     rules: SplitRules,
@@ -313,11 +329,19 @@ def _send_members(
 
 
 @inner_kernel
-def _add_sums(values: FloatArray, factor: float, out: FloatArray) -> None:
+def add_sums(values: FloatArray, factor: float, out: FloatArray) -> None:
     """Add sums to others, or take them away."""
     to, given = out.reshape(-1), values.reshape(-1)
     for place in range(to.shape[0]):
         to[place] += factor * given[place]
+
+
+@inlined_kernel
+def copy_sums(values: FloatArray, out: FloatArray) -> None:
+    """Copy sums."""
+    to, given = out.reshape(-1), values.reshape(-1)
+    for place in range(to.shape[0]):
+        to[place] = given[place]
 
 
 @inner_kernel
@@ -338,7 +362,17 @@ def _sum_members(
         call_accumulate(
             accumulate, x_binned, gradients, curvatures, second, features, other
         )
-        _add_sums(other, 1.0, out)
+        add_sums(other, 1.0, out)
+
+
+@inlined_kernel
+def place_children(node: int, left: int, free: int, nodes: GrowingNodes) -> int:
+    """Give the larger child the place of the node, and return the smaller one."""
+    begin, middle, end = nodes.span[left, 0], nodes.span[left, 1], nodes.span[left + 1, 1]
+    smaller = left if middle - begin <= end - middle else left + 1
+    larger = 2 * left + 1 - smaller
+    nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
+    return smaller
 
 
 @inner_kernel
@@ -352,14 +386,12 @@ def _sum_children(
     nodes: GrowingNodes,
 ) -> None:
     """Sum over the smaller child; the larger one is the difference."""
-    begin, middle, end = nodes.span[left, 0], nodes.span[left, 1], nodes.span[left + 1, 1]
-    smaller = left if middle - begin <= end - middle else left + 1
-    larger = 2 * left + 1 - smaller
-    nodes.slot[smaller], nodes.slot[larger] = free, nodes.slot[node]
+    smaller = place_children(node, left, free, nodes)
     own = individuals.members[nodes.span[smaller, 0] : nodes.span[smaller, 1]]
     other = histograms[histograms.shape[0] - 1]
     _sum_members(own, individuals, rules, other, histograms[free])
-    _add_sums(histograms[free], -1.0, histograms[nodes.slot[larger]])
+    larger = 2 * left + 1 - smaller
+    add_sums(histograms[free], -1.0, histograms[nodes.slot[larger]])
 
 
 @inner_kernel
@@ -420,33 +452,29 @@ def _grow(
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
-    _add_node(0, root, rules, plain, grouped, nodes)
+    add_node(0, root, rules, plain, grouped, nodes)
     if max_leaves > 2:
-        first, flat = histograms[0].reshape(-1), root.reshape(-1)
-        for place in range(flat.shape[0]):
-            first[place] = flat[place]
+        copy_sums(root, histograms[0])
     n_nodes, n_sets = 1, 0
     for n_leaves in range(2, max_leaves + 1):
-        node = _find_largest(nodes, n_nodes)
+        node = find_largest(nodes, n_nodes)
         if node < 0:
             break
         nodes.is_open[node] = False
         nodes.left_child[node] = n_nodes
         _refine(node, individuals, rules, grouped, nodes)
-        n_sets += _number_set(node, rules.is_categorical, n_sets, nodes)
+        n_sets += number_set(node, rules.is_categorical, n_sets, nodes)
         _send_members(node, n_nodes, individuals, nodes)
         if n_leaves == max_leaves:
-            _add_last_leaves(node, n_nodes, rules, plain, grouped, nodes)
+            add_last_leaves(node, n_nodes, rules, plain, grouped, nodes)
         else:
             free = n_leaves - 1
             _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
                 own = histograms[nodes.slot[child]]
-                _add_node(child, own, rules, plain, grouped, nodes)
+                add_node(child, own, rules, plain, grouped, nodes)
         n_nodes += 2
-    for node in range(n_nodes):
-        if nodes.left_child[node] == 0:
-            _close(node, nodes)
+    close_leaves(nodes, n_nodes)
     return n_nodes, n_sets
 
 

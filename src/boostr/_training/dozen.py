@@ -26,14 +26,22 @@ from boostr._engine.tree import (
     compile_grouped_search,
     compile_growth,
     compile_search,
+    compile_shared_growth,
     pack_trees,
 )
-from boostr._kernels.apply import add_grown_tree, quadratic_loss, sum_leaves
+from boostr._kernels.apply import (
+    add_grown_tree,
+    add_grown_tree_together,
+    quadratic_loss,
+    sum_leaves,
+)
 from boostr._kernels.binning import partition_members
+from boostr._kernels.compiling import compile_for
 from boostr._kernels.counts import score_counts
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
+from boostr._kernels.team import Team
 from boostr._typing import BinArray, BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis, SensorBasis
 from boostr.basis.base import require_paths
@@ -62,16 +70,28 @@ def draw_dozen(
     return features, events, sensors
 
 
-def _compile_first() -> None:
-    """Compile what all fits need: bins, splits of nodes, and the adding of trees."""
-    numbers = np.empty((0, 1))
-    BinMapper.from_quantiles(numbers, 2).transform(numbers)
-    nobody, span = np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int64)
-    partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
-    quadratic_loss(numbers, numbers, numbers, nobody)
+def _add_nobody() -> tuple[Any, ...]:
+    """Return arguments of the kernels that add a tree."""
+    numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
     nodes, _ = pack_trees([], 1)
     data = (_NO_BINS, 0, nodes, numbers, numbers, numbers, numbers)
-    add_grown_tree(*data, nobody, span, nobody, nobody, np.empty(1), None)
+    span = np.empty((0, 2), dtype=np.int64)
+    return *data, nobody, span, nobody, nobody, np.empty(1)
+
+
+def _compile_first() -> None:
+    """Compile what all fits need: bins, splits of nodes, and the adding of trees."""
+    numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
+    BinMapper.from_quantiles(numbers, 2).transform(numbers)
+    partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
+    quadratic_loss(numbers, numbers, numbers, nobody)
+    add_grown_tree(*_add_nobody())
+
+
+def _compile_shared(is_categorical: BoolArray) -> None:
+    """Compile the kernels by which threads grow large trees together, and add them."""
+    compile_shared_growth(is_categorical)
+    compile_for(add_grown_tree_together, *_add_nobody(), Team.of(2))
 
 
 def _sum_over_nobody(n_terms: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -175,7 +195,7 @@ def main() -> None:
     if told is None:
         return
     numeric = np.zeros(1, dtype=np.bool_)
-    settings, is_categorical, grows_many = told or (None, numeric, False)
+    settings, is_categorical, grows_many, is_large = told or (None, numeric, False, False)
     if settings is not None:
         _fit_dozen(settings, is_categorical)
         return
@@ -185,6 +205,8 @@ def main() -> None:
         _compile_sums()
     compile_growth(is_categorical)
     _compile_last()
+    if is_large:
+        _compile_shared(is_categorical)
 
 
 if __name__ == "__main__":

@@ -3,43 +3,48 @@
 The kernels that search for splits take about as long as most others together: this process
 compiles the former while another one compiles the latter. The kernel that grows whole trees
 comes last, or earlier where validation grows many of them: until it is there, trees are
-grown node by node, with the same bits.
+grown node by node, and until the one is there by which threads grow large trees together,
+by one thread; with the same bits.
 """
 
 from __future__ import annotations
 
 import pickle
-import time
-from collections.abc import Callable
 
-from boostr._engine.tree import compile_search, do_without_kernel
-from boostr._kernels.compiling import is_missing
+from boostr._engine.tree import PARALLEL_FROM, compile_search
+from boostr._kernels.compiling import do_without, is_missing
 from boostr._kernels.group_lasso import find_descend
 from boostr._kernels.growth import grow_best_first, grow_groups_best_first
+from boostr._kernels.growth_together import grow_together
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray
 
 __all__ = ["compile_side_by_side"]
 
-_MOMENT = 0.1  # seconds
-
 
 def compile_side_by_side(
-    settings: Settings, n_threads: int, is_categorical: BoolArray, *, has_sensors: bool
+    settings: Settings,
+    n_threads: int,
+    n_individuals: int,
+    is_categorical: BoolArray,
+    *,
+    has_sensors: bool,
 ) -> None:
     """Compile kernels of a default fit, if they are not on disk and cores are free.
 
     The other process goes on meanwhile: what it has not compiled when it is needed, this
-    one compiles itself, but for the kernel that grows whole trees.
+    one compiles itself, but for the kernels that grow whole trees.
     """
     is_usual = settings.growth == "best" and settings.leaf == "power"
     is_usual &= settings.loss == "intensity"
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     if n_threads < 2 or not is_usual or has_limits:
         return
+    is_large = n_individuals >= PARALLEL_FROM and not has_sensors
     grow = grow_groups_best_first if has_sensors else grow_best_first
-    if not is_missing(grow):
+    is_share_missing = is_large and is_missing(grow_together)
+    if not is_missing(grow) and (not is_share_missing or other_process.is_busy()):
         return
     try:
         if not other_process.start():
@@ -47,25 +52,11 @@ def compile_side_by_side(
         # In a parcel of its own: the other process has not loaded the class yet.
         needed = pickle.dumps(settings) if has_sensors else None
         grows_many = settings.validation is not None and not has_sensors
-        runs = other_process.tell(needed, is_categorical, grows_many)
+        runs = other_process.tell(needed, is_categorical, grows_many, is_large)
     except Exception:  # an object of the user's that cannot be pickled
         return
     if has_sensors:
         find_descend()
     else:
         compile_search(is_categorical)
-    do_without_kernel(_ask_seldom(lambda: runs() and is_missing(grow)))
-
-
-def _ask_seldom(question: Callable[[], bool]) -> Callable[[], bool]:
-    """Return a question whose answer is remembered for a moment while it is yes."""
-    asked = -_MOMENT
-
-    def ask() -> bool:
-        nonlocal asked
-        if time.monotonic() - asked < _MOMENT:
-            return True
-        asked = time.monotonic()
-        return question()
-
-    return ask
+    do_without(runs)

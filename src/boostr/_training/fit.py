@@ -6,17 +6,20 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral
+from operator import length_hint
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boostr._engine.binning import BinMapper
+from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.selection import Round, Task, TreeLog
 from boostr._engine.training import JudgesTerms, Trained, train
 from boostr._engine.training_set import LocalTrainingSet, TrainingSet
-from boostr._engine.tree import LeafProblem
+from boostr._engine.tree import PARALLEL_FROM, LeafProblem
 from boostr._frailty.weighted_exposure import ExposedWindows
+from boostr._kernels.threads import run_side_by_side
 from boostr._training.features import FeatureEncoder
 from boostr._training.finish import Grown, finish_fit
 from boostr._training.first_use import compile_side_by_side
@@ -209,19 +212,29 @@ def fit_model(
         layout = None if sensors is None else SensorLayout.learn(sensors)
         progress.announce("statistics")
         compile_side_by_side(
-            settings, n_threads, encoder.is_categorical, has_sensors=sensors is not None
+            settings,
+            n_threads,
+            length_hint(y),  # which is not checked yet
+            encoder.is_categorical,
+            has_sensors=sensors is not None,
         )
         data: TrainingData | ScannedData
         if is_scanned(y, sensors):
             data = check_scanned_data(table, encoder, y, sensors, sample_weight)
-            prepared = stream_statistics(settings, data, n_threads, progress)
+            prepare = partial(stream_statistics, settings, data, n_threads, progress)
         else:
             data = check_training_data(table, encoder, y, sensors, sample_weight)
-            prepared = compute_statistics(settings, data, exposure)
+            prepare = partial(compute_statistics, settings, data, exposure)
+
+        def find_and_assign_bins() -> tuple[BinMapper, BinnedFeatures]:
+            found = find_bins(data.features, settings.max_bins, encoder)
+            return found, found.transform(data.features, n_threads)
+
+        is_large = len(data.features) >= PARALLEL_FROM
+        prepared, (mapper, binned) = run_side_by_side(
+            prepare, find_and_assign_bins, is_worth_it=is_large
+        )
         plan, sample = prepared.plan, prepared.sample
-        progress.announce("bins")
-        mapper = find_bins(data.features, settings.max_bins, encoder)
-        binned = mapper.transform(data.features, n_threads)
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, hooks)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["start", "start_early", "tell"]
+__all__ = ["is_busy", "start", "start_early", "tell", "wait"]
 
 _PROGRAM = "boostr._training.dozen"
 _LAST = "growth.grow_best_first"  # kernel of all default fits, compiled after the others
@@ -69,6 +69,17 @@ def tell(*news: object) -> Callable[[], bool]:
     with suppress(OSError), process.stdin as pipe:  # it may have ended already
         pipe.write(message)
     return lambda: process.poll() is None
+
+
+def is_busy() -> bool:
+    """Return whether a process compiles what it was told."""
+    return any(process.poll() is None for process in _busy)
+
+
+def wait() -> None:
+    """Wait until all that processes were told to compile is on disk."""
+    for process in _busy:
+        process.wait()
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

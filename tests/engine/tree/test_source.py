@@ -97,7 +97,7 @@ def test_the_members_given_stay_in_their_order(rng):
 
 
 def test_threads_give_the_same_bits(rng, monkeypatch):
-    monkeypatch.setattr("boostr._engine.tree._source._PARALLEL_FROM", 1)
+    monkeypatch.setattr("boostr._engine.tree._source.PARALLEL_FROM", 1)
     results = []
     for n_threads in (1, 2):
         source, _, _ = make_source(np.random.default_rng(5), n_threads=n_threads)

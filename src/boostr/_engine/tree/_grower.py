@@ -13,8 +13,9 @@ from boostr._engine.tree._limits import Bounds, LimitedNode, Limits
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
-from boostr._engine.tree._whole import grow_whole_tree, has_kernel
+from boostr._engine.tree._whole import find_kernel, grow_whole_tree
 from boostr._kernels.apply import Nodes
+from boostr._kernels.compiling import has_kernel
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
@@ -201,7 +202,8 @@ def grow_tree(
     is_best_first = params.growth == "best"
     limits = problem.limits
     is_on_one_thread = problem.groups is None or params.n_threads == 1
-    if is_best_first and is_on_one_thread and limits is None and has_kernel():
+    is_whole = is_best_first and is_on_one_thread and limits is None
+    if is_whole and has_kernel(find_kernel(problem)):
         root = source.read_root(features, params.max_leaves)
         if root is not None:
             return grow_whole_tree(root, search, features, params.gamma1, seed)

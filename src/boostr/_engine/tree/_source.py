@@ -19,10 +19,9 @@ from boostr._kernels.histogram import (
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["HistogramSource", "LocalSource"]
+__all__ = ["PARALLEL_FROM", "HistogramSource", "LocalSource"]
 
-_PARALLEL_FROM = 10_000  # members from which waking up threads pays
-_WHOLE_UP_TO = 10  # times as many, for which one kernel is faster all the same
+PARALLEL_FROM = 10_000  # members from which waking up threads pays
 _MOST_SUMS = 2**21  # of all leaves of a tree that is grown by one kernel
 _FEW_CHANNELS = 32  # more of them take as long as more members
 
@@ -107,14 +106,12 @@ class LocalSource:
         self._is_grown = False
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
-        """Return the root if its tree is too small for many threads."""
+        """Return the root unless all nodes together have too many sums."""
         shape = self._root_shape(features)
         n_members = len(self._order)
-        is_large = self._n_threads > 1 and n_members >= _WHOLE_UP_TO * _PARALLEL_FROM
-        if is_large or max_leaves * prod(shape) > _MOST_SUMS:
+        if max_leaves * prod(shape) > _MOST_SUMS:
             return None
         is_summed = max_leaves == 1 or not self._knows(features, shape)
-        is_summed = is_summed or self._uses_threads(n_members, self._n_gradients)
         if is_summed:
             self._sum_root(features)
         space = self._space
@@ -131,7 +128,10 @@ class LocalSource:
             self._order,
             self.scratch,
         )
-        return WholeRoot(data, self._root, space, self._fine, is_summed=is_summed)
+        n_threads = self._n_threads if n_members >= PARALLEL_FROM else 1
+        return WholeRoot(
+            data, self._root, space, self._fine, n_threads, is_summed=is_summed
+        )
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
         """Return members by leaf, where those of leaves stand, and members of no leaf yet.
@@ -190,7 +190,7 @@ class LocalSource:
     def _uses_threads(self, n_members: int, n_channels: int) -> bool:
         """Return whether to sum so much on several threads."""
         n_sums = n_members * max(n_channels, _FEW_CHANNELS)
-        return self._n_threads > 1 and n_sums >= _PARALLEL_FROM * _FEW_CHANNELS
+        return self._n_threads > 1 and n_sums >= PARALLEL_FROM * _FEW_CHANNELS
 
     def read_bins(self, node: int, feature: int, first: int, stop: int) -> FloatArray:
         """Return a node's sums in some fine bins of a feature, see `HistogramSource`."""
@@ -242,6 +242,6 @@ class LocalSource:
             self._order[begin:end],
             self.scratch[begin:end],
         )
-        if self._n_threads > 1 and end - begin >= _PARALLEL_FROM:
+        if self._n_threads > 1 and end - begin >= PARALLEL_FROM:
             return partition_members_parallel(*arguments, self._n_threads)
         return partition_members(*arguments)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from boostr._engine.tree._search import (
+    LeafProblem,
     SearchParams,
     group_nobody,
     search_nobody,
@@ -25,9 +26,11 @@ from boostr._kernels.growth import (
     grow_groups_best_first,
 )
 from boostr._kernels.growth_groups import GroupRules, find_grouped_search
+from boostr._kernels.growth_together import grow_together
 from boostr._kernels.histogram import find_accumulate
 from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.split import find_search, sum_bins
+from boostr._kernels.team import Team, can_share, run_together
 from boostr._typing import Address, BinArray, BoolArray, FloatArray, IndexArray
 
 __all__ = [
@@ -36,25 +39,12 @@ __all__ = [
     "WholeRoot",
     "compile_grouped_growth",
     "compile_growth",
-    "do_without_kernel",
+    "compile_shared_growth",
+    "find_kernel",
     "grow_whole_tree",
-    "has_kernel",
 ]
 
-_compiling: list[Callable[[], bool]] = []  # whether other processes do
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
-
-
-def do_without_kernel(is_compiling: Callable[[], bool]) -> None:
-    """Let trees be grown node by node while another process compiles the kernel."""
-    _compiling.append(is_compiling)
-
-
-def has_kernel() -> bool:
-    """Return whether no other process is about to leave the kernel on disk."""
-    if _compiling:
-        _compiling[:] = [is_compiling for is_compiling in _compiling if is_compiling()]
-    return not _compiling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +67,7 @@ class TreeSpace:
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
-        self.is_candidate: BoolArray = np.ones(n_bins, dtype=np.bool_)
+        self.is_candidate: BoolArray = np.ones((2, n_bins), dtype=np.bool_)
         self.histograms: FloatArray = np.empty((max_leaves + 1, *root_shape))
         self.gradients: FloatArray = np.empty((2, *root_shape[:2], n_terms))
         self.nodes = GrowingNodes(
@@ -137,7 +127,7 @@ class TreeSpace:
 class WholeRoot:
     """All that one kernel needs to grow a tree."""
 
-    __slots__ = ("fine", "gradients", "individuals", "space", "sums")
+    __slots__ = ("fine", "gradients", "individuals", "n_threads", "space", "sums")
 
     def __init__(
         self,
@@ -145,6 +135,7 @@ class WholeRoot:
         sums: FloatArray,
         space: TreeSpace,
         fine: FineBins,
+        n_threads: int = 1,
         *,
         is_summed: bool = True,
     ) -> None:
@@ -152,6 +143,7 @@ class WholeRoot:
         self.sums = sums  # (n_used, n_bins, n_channels)
         self.space = space
         self.fine = fine
+        self.n_threads = n_threads  # that grow the tree together
         # Where the kernel sums the channels that change from tree to tree, if it does.
         self.gradients = space.gradients[:, :0] if is_summed else space.gradients
 
@@ -174,6 +166,15 @@ def compile_growth(is_categorical: BoolArray) -> None:
     compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, 0), plain)
 
 
+def compile_shared_growth(is_categorical: BoolArray) -> None:
+    """Compile the kernel by which threads grow large trees together."""
+    sums, features, search = search_nobody(is_categorical)
+    root = _make_empty_root(sums)
+    plain = PlainRules(search.problem.kernel_solver, 0)
+    arguments = _arguments(root, search, features, 0.0, 0, 0)
+    compile_for(grow_together, *arguments, plain, Team.of(2))
+
+
 def compile_grouped_growth(is_categorical: BoolArray) -> None:
     """Compile the kernel that grows whole trees of leaves with groups of terms."""
     sums, features, search, groups = group_nobody(is_categorical)
@@ -181,6 +182,11 @@ def compile_grouped_growth(is_categorical: BoolArray) -> None:
     grouped = root.space._make_group_rules(root.fine, groups, search, (0, 0))
     arguments = _arguments(root, search, features, 0.0, 0, 0)
     compile_for(grow_groups_best_first, *arguments, grouped)
+
+
+def find_kernel(problem: LeafProblem) -> Any:
+    """Return the kernel that grows whole trees of such leaves."""
+    return grow_best_first if problem.groups is None else grow_groups_best_first
 
 
 def grow_whole_tree(
@@ -199,7 +205,10 @@ def grow_whole_tree(
     else:
         solver = problem.kernel_solver
         plain = PlainRules(solver, find_search(search.is_categorical, solver))
-        n_nodes, n_sets = grow_best_first(*arguments, plain)
+        if can_share(root.n_threads, grow_together):
+            n_nodes, n_sets = run_together(root.n_threads, grow_together, *arguments, plain)
+        else:
+            n_nodes, n_sets = grow_best_first(*arguments, plain)
     return _read_tree(space.nodes, n_nodes, n_sets)
 
 

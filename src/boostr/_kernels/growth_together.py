@@ -1,0 +1,270 @@
+"""Growth of a whole tree by several threads.
+
+All steps of a split are shared, see :mod:`boostr._kernels.team`. Their parts depend on the
+number of threads, but the bits of their results do not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels.binning import partition_members
+from boostr._kernels.growth import (
+    GrowingNodes,
+    Individuals,
+    PlainRules,
+    SplitRules,
+    add_last_leaves,
+    add_node,
+    add_sums,
+    close_leaves,
+    copy_sums,
+    find_largest,
+    number_set,
+    place_children,
+)
+from boostr._kernels.histogram import HALVES_FROM, call_accumulate
+from boostr._kernels.team import (
+    RESULTS,
+    Team,
+    begin_step,
+    cut,
+    dismiss,
+    next_part,
+    read_step,
+)
+from boostr._typing import FloatArray, IndexArray, PositionArray
+
+__all__ = ["grow_together"]
+
+_SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER = range(5)  # steps
+_SUMMED_FROM = 1_000  # members from which they are summed by all threads
+_DIVIDED_FROM = 4_000  # and from which they are divided so
+
+
+@inner_kernel
+def _sum_part(
+    node: int,
+    part: int,
+    n_parts: int,
+    individuals: Individuals,
+    gradients: FloatArray,
+    rules: SplitRules,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+) -> None:
+    """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
+    begin, end = nodes.span[node, 0], nodes.span[node, 1]
+    n_halves = 2 if end - begin >= HALVES_FROM else 1
+    n_runs = n_parts // n_halves
+    first, last = cut(begin, end, part // n_runs, n_halves)
+    low, high = cut(0, rules.features.shape[0], part % n_runs, n_runs)
+    if node == 0:
+        out = gradients[part // n_runs]
+    else:
+        out = histograms[nodes.slot[node] if part < n_runs else histograms.shape[0] - 1]
+    call_accumulate(
+        rules.accumulate,
+        individuals.x_binned,
+        individuals.gradients,
+        individuals.curvatures,
+        individuals.members[first:last],
+        rules.features[low:high],
+        out[low:high],
+    )
+
+
+@inner_kernel
+def _join_part(
+    node: int,
+    part: int,
+    n_parts: int,
+    root: FloatArray,
+    gradients: FloatArray,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+) -> None:
+    """Add the sums of halves; the sibling of a node has what is left of the parent's."""
+    low, high = cut(0, root.shape[0], part, n_parts)
+    has_halves = nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM
+    if node == 0:
+        own = gradients[0, low:high]
+        if has_halves:
+            add_sums(gradients[1, low:high], 1.0, own)
+        for slot in range(high - low):
+            for bin_index in range(own.shape[1]):
+                for channel in range(own.shape[2]):
+                    root[low + slot, bin_index, channel] = own[slot, bin_index, channel]
+        return
+    sums = histograms[nodes.slot[node], low:high]
+    if has_halves:
+        add_sums(histograms[histograms.shape[0] - 1, low:high], 1.0, sums)
+    sibling = node + 1 if node % 2 == 1 else node - 1
+    add_sums(sums, -1.0, histograms[nodes.slot[sibling], low:high])
+
+
+@inner_kernel
+def _divide_part(
+    node: int,
+    part: int,
+    n_parts: int,
+    individuals: Individuals,
+    nodes: GrowingNodes,
+    board: PositionArray,
+) -> None:
+    """Divide members of a node; those who go right stand in the scratch, too."""
+    begin, end = cut(nodes.span[node, 0], nodes.span[node, 1], part, n_parts)
+    board[RESULTS + part] = partition_members(
+        individuals.x_fine,
+        int(np.int64(nodes.feature[node])),
+        nodes.goes_left[node],
+        individuals.members[begin:end],
+        individuals.scratch[begin:end],
+    )
+
+
+@inner_kernel
+def _copy_members(members: IndexArray, out: IndexArray) -> None:
+    """Copy members one after the other, so that they may move to the front."""
+    for position in range(np.uint64(members.shape[0])):
+        out[position] = members[position]
+
+
+@inner_kernel
+def _gather_left(
+    node: int, n_parts: int, members: IndexArray, nodes: GrowingNodes, board: PositionArray
+) -> None:
+    """Bring those of all parts who go left together; divide the span of their node."""
+    begin, end, left = nodes.span[node, 0], nodes.span[node, 1], nodes.left_child[node]
+    middle = begin
+    for part in range(n_parts):
+        first, _ = cut(begin, end, part, n_parts)
+        n_left = board[RESULTS + part]
+        # The places in between are free: those who go right are in the scratch.
+        if part > 0:
+            _copy_members(members[first : first + n_left], members[middle:])
+        middle += n_left
+    nodes.span[left, 0], nodes.span[left, 1] = begin, middle
+    nodes.span[left + 1, 0], nodes.span[left + 1, 1] = middle, end
+
+
+@inner_kernel
+def _gather_right(
+    node: int,
+    part: int,
+    n_parts: int,
+    individuals: Individuals,
+    nodes: GrowingNodes,
+    board: PositionArray,
+) -> None:
+    """Copy those of a part who go right to their places."""
+    begin, end = nodes.span[node, 0], nodes.span[node, 1]
+    first, last = cut(begin, end, part, n_parts)
+    place = first
+    for other in range(part, n_parts):
+        place += board[RESULTS + other]  # who go left have come from behind
+    right = individuals.scratch[first : last - board[RESULTS + part]]
+    _copy_members(right, individuals.members[place:])
+
+
+@inner_kernel
+def _count_sums(node: int, n_runs: int, nodes: GrowingNodes) -> int:
+    """Return the number of parts in which a node's members are summed."""
+    n_members = nodes.span[node, 1] - nodes.span[node, 0]
+    if n_members >= HALVES_FROM:
+        return 2 * ((n_runs + 1) // 2)
+    return n_runs if n_members >= _SUMMED_FROM else 1
+
+
+@inner_kernel
+def _count_divided(node: int, n_threads: int, nodes: GrowingNodes) -> int:
+    """Return the number of parts in which a node's members are divided."""
+    is_large = nodes.span[node, 1] - nodes.span[node, 0] >= _DIVIDED_FROM
+    return n_threads if is_large else 1
+
+
+@inner_kernel
+def _do_step(
+    kind: int,
+    node: int,
+    n_parts: int,
+    individuals: Individuals,
+    root: FloatArray,
+    gradients: FloatArray,
+    rules: SplitRules,
+    plain: PlainRules,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+    team: Team,
+) -> None:
+    """Do a step together with helpers; as one of them, do parts of all steps."""
+    board = team.board
+    part = begin_step(team, kind, node, n_parts)
+    while part >= 0:
+        kind, node, n_parts = read_step(team)
+        if kind == _SUM:
+            _sum_part(node, part, n_parts, individuals, gradients, rules, histograms, nodes)
+        elif kind == _JOIN:
+            _join_part(node, part, n_parts, root, gradients, histograms, nodes)
+        elif kind == _SEARCH:
+            own = node + part
+            sums = root if own == 0 else histograms[nodes.slot[own]]
+            add_node(own, sums, rules, plain, None, nodes)
+        elif kind == _DIVIDE:
+            _divide_part(node, part, n_parts, individuals, nodes, board)
+        else:
+            _gather_right(node, part, n_parts, individuals, nodes, board)
+        part = next_part(team)
+
+
+@kernel
+def grow_together(
+    individuals: Individuals,
+    root: FloatArray,
+    gradients: FloatArray,
+    rules: SplitRules,
+    max_leaves: int,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+    plain: PlainRules,
+    team: Team,
+) -> tuple[int, int]:
+    """Do what `grow_best_first` does on several threads."""
+    tree = (individuals, root, gradients, rules, plain, histograms, nodes, team)
+    if team.is_helper:
+        _do_step(0, 0, 0, *tree)
+        return 0, 0
+    n_threads, n_features = team.n_threads, rules.features.shape[0]
+    n_runs = n_threads if n_threads < n_features else n_features
+    nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
+    nodes.slot[0] = 0
+    if gradients.shape[1] > 0:
+        _do_step(_SUM, 0, _count_sums(0, n_runs, nodes), *tree)
+        _do_step(_JOIN, 0, n_runs, *tree)
+    _do_step(_SEARCH, 0, 1, *tree)
+    if max_leaves > 2:
+        copy_sums(root, histograms[0])
+    n_nodes, n_sets = 1, 0
+    for n_leaves in range(2, max_leaves + 1):
+        node = find_largest(nodes, n_nodes)
+        if node < 0:
+            break
+        nodes.is_open[node] = False
+        nodes.left_child[node] = n_nodes
+        n_sets += number_set(node, rules.is_categorical, n_sets, nodes)
+        n_parts = _count_divided(node, n_threads, nodes)
+        _do_step(_DIVIDE, node, n_parts, *tree)
+        _gather_left(node, n_parts, individuals.members, nodes, team.board)
+        _do_step(_GATHER, node, n_parts, *tree)
+        if n_leaves == max_leaves:
+            add_last_leaves(node, n_nodes, rules, plain, None, nodes)
+        else:
+            smaller = place_children(node, n_nodes, n_leaves - 1, nodes)
+            _do_step(_SUM, smaller, _count_sums(smaller, n_runs, nodes), *tree)
+            _do_step(_JOIN, smaller, n_runs, *tree)
+            _do_step(_SEARCH, n_nodes, 2, *tree)
+        n_nodes += 2
+    dismiss(team)
+    close_leaves(nodes, n_nodes)
+    return n_nodes, n_sets
