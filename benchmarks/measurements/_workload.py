@@ -85,5 +85,10 @@ def make_lightgbm() -> LGBMRegressor:
 
 def compile_kernels(n_jobs: int = 1) -> None:
     """Compile, or load, what a fit and a prediction need; enough rows for all threads."""
+    from boostr._training import other_process
+
     X = draw_features(70_000 if n_jobs > 1 else 2_000)
-    make_boostr(n_jobs, n_estimators=2).fit(X, draw_events(X)).predict_cumulative(X, [0.5])
+    y = draw_events(X)
+    for _ in range(2):  # again with what another process has compiled meanwhile
+        make_boostr(n_jobs, n_estimators=2).fit(X, y).predict_cumulative(X, [0.5])
+        other_process.wait()

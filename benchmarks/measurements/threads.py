@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numba
 import numpy as np
 
@@ -21,29 +23,39 @@ _N_COMPARED = 20_000  # individuals whose predictions are compared
 
 
 def measure(scale: Scale) -> list[Finding]:
-    n = scale.largest
     if numba.config.NUMBA_NUM_THREADS < 2:
         note = "not measured: NUMBA_NUM_THREADS or the machine allows one thread only"
         return [Finding("fit, two threads against one", float("nan"), "x", note=note)]
     compile_kernels()
     compile_kernels(n_jobs=2)
+    return [finding for n in scale.sizes for finding in _compare(n, scale.repetitions(n))]
+
+
+def _compare(n: int, repetitions: int) -> list[Finding]:
     X = draw_features(n)
     y = draw_events(X)
-    models = {"one": make_boostr(n_jobs=1), "two": make_boostr(n_jobs=2)}
-    tasks = {
-        "one": lambda: models["one"].fit(X, y),
-        "two": lambda: models["two"].fit(X, y),
-    }
-    seconds = alternate(tasks, scale.repetitions(n))
-    speedup = median_ratio(seconds["one"], seconds["two"])
-    medians = [float(np.median(seconds[name])) for name in ("one", "two")]
-    name = f"fit, n = {n:,}, speed-up by two threads"
-    note = f"{medians[0]:.3g} s / {medians[1]:.3g} s"
-    details = {"n": n, "seconds": seconds}
-    return [
-        Finding.at_least(name, speedup, "x", _LIMIT, note=note, details=details),
-        _compare_bits(*models.values(), X[:_N_COMPARED]),
-    ]
+    models = {n_jobs: make_boostr(n_jobs=n_jobs) for n_jobs in (1, 2)}
+    tasks = {}
+    for n_jobs, model in models.items():
+        tasks[f"fit {n_jobs}"] = partial(model.fit, X, y)
+        # All but trees: clock, statistics, bins, and the law of own histories.
+        tasks[f"rest {n_jobs}"] = partial(make_boostr(n_jobs, n_estimators=0).fit, X, y)
+    seconds = {name: np.array(own) for name, own in alternate(tasks, repetitions).items()}
+    for n_jobs in models:
+        seconds[f"trees {n_jobs}"] = seconds[f"fit {n_jobs}"] - seconds[f"rest {n_jobs}"]
+    findings = [_find_speedup(n, part, seconds) for part in ("fit", "trees", "rest")]
+    return [*findings, _compare_bits(*models.values(), X[:_N_COMPARED])]
+
+
+def _find_speedup(n: int, part: str, seconds: dict[str, FloatArray]) -> Finding:
+    one, two = seconds[f"{part} 1"], seconds[f"{part} 2"]
+    speedup = median_ratio(one, two)
+    name = f"{part}, n = {n:,}, speed-up by two threads"
+    note = f"{np.median(one):.3g} s / {np.median(two):.3g} s"
+    details = {"n": n, "seconds": {1: one.tolist(), 2: two.tolist()}}
+    if part == "rest":
+        return Finding(name, speedup, "x", note=note, details=details)
+    return Finding.at_least(name, speedup, "x", _LIMIT, note=note, details=details)
 
 
 def _compare_bits(one: BoostR, two: BoostR, X: FloatArray) -> Finding:
