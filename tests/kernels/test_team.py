@@ -111,6 +111,7 @@ def test_nobody_waits_for_a_kernel_that_another_process_compiles(monkeypatch):
     assert can_share(2, do_steps)
     assert not can_share(1, do_steps)
     monkeypatch.setattr(compiling, "_compiling", [lambda: True])
+    monkeypatch.setattr(compiling, "_found", set())
     monkeypatch.setattr(compiling, "is_missing", lambda kernel: True)
     assert not can_share(2, do_steps)
 

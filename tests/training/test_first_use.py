@@ -155,6 +155,7 @@ def started(monkeypatch):
     monkeypatch.setattr(other_process, "_waiting", [])
     monkeypatch.setattr(other_process, "_busy", [])
     monkeypatch.setattr(compiling, "_compiling", [])
+    monkeypatch.setattr(compiling, "_found", set())
     return processes
 
 
@@ -208,6 +209,7 @@ def test_the_disk_is_looked_at_seldom(monkeypatch):
     monkeypatch.setattr(compiling.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(compiling, "_compiling", [lambda: True])
     monkeypatch.setattr(compiling, "_asked", {})
+    monkeypatch.setattr(compiling, "_found", set())
     monkeypatch.setattr(
         compiling, "is_missing", lambda kernel: looked.append(now[0]) is None and now[0] < 1
     )

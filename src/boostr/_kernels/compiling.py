@@ -14,6 +14,7 @@ __all__ = ["compile_for", "do_without", "has_kernel", "is_missing"]
 _MOMENT = 0.1  # seconds
 _compiling: list[Callable[[], bool]] = []  # whether other processes do
 _asked: dict[Any, float] = {}  # when each kernel was missing
+_found: set[Any] = set()  # kernels that are not
 
 
 def compile_for(kernel: Any, *args: Any) -> None:
@@ -40,7 +41,7 @@ def do_without(is_compiling: Callable[[], bool]) -> None:
 
 def has_kernel(kernel: Any) -> bool:
     """Return whether no other process is about to leave the kernel on disk."""
-    if not _compiling:
+    if not _compiling or kernel in _found:
         return True
     if time.monotonic() - _asked.get(kernel, -_MOMENT) < _MOMENT:
         return False
@@ -48,4 +49,5 @@ def has_kernel(kernel: Any) -> bool:
         _compiling[:] = [is_compiling for is_compiling in _compiling if is_compiling()]
         _asked[kernel] = time.monotonic()
         return not _compiling
+    _found.add(kernel)
     return True
