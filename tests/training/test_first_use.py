@@ -19,6 +19,7 @@ from boostr._kernels.growth_together import grow_together
 from boostr._training import dozen, first_use, other_process
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
+from boostr.basis import PowerBasis
 
 needs_compiler = pytest.mark.skipif(
     "NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"
@@ -232,6 +233,12 @@ def test_only_large_trees_need_the_kernel_of_several_threads(n, started, monkeyp
 
 
 @pytest.mark.usefixtures("missing")
+def test_given_exponents_are_as_usual_as_chosen_ones(started):
+    fit_dozen(n_jobs=2, leaf=PowerBasis([1.0, 1.5]))
+    assert len(started) == 1
+
+
+@pytest.mark.usefixtures("missing")
 def test_a_process_that_waits_is_not_started_again(started):
     assert other_process.start()
     fit_dozen(n_jobs=2)
@@ -330,10 +337,11 @@ def test_a_program_that_embeds_python_starts_no_process(started, monkeypatch):
         (1, {}),
         (2, {"growth": "level"}),
         (2, {"leaf": "spline"}),
+        (2, {"leaf": PowerBasis([1.0, 2.0, 3.0])}),
         (2, {"monotonic_cst": [1, 0]}),
         (2, {"loss": "cumulative"}),
     ],
-    ids=["one thread", "levels", "splines", "limits", "other loss"],
+    ids=["one thread", "levels", "splines", "many powers", "limits", "other loss"],
 )
 @pytest.mark.usefixtures("missing")
 def test_unusual_fits_are_compiled_by_one_process(n_threads, settings, started):

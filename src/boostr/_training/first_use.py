@@ -19,8 +19,11 @@ from boostr._kernels.growth_together import grow_together
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray
+from boostr.basis import PowerBasis
 
 __all__ = ["compile_side_by_side"]
+
+_FEW_TERMS = 2  # of leaves that default fits may have, too
 
 
 def compile_side_by_side(
@@ -36,7 +39,9 @@ def compile_side_by_side(
     The other process goes on meanwhile: what it has not compiled when it is needed, this
     one compiles itself, but for the kernels that grow whole trees.
     """
-    is_usual = settings.growth == "best" and settings.leaf == "power"
+    leaf = settings.leaf
+    is_power = isinstance(leaf, PowerBasis) and len(leaf.exponents) <= _FEW_TERMS
+    is_usual = settings.growth == "best" and (leaf == "power" or is_power)
     is_usual &= settings.loss == "intensity"
     has_limits = settings.monotonic_cst is not None or settings.interaction_cst is not None
     if n_threads < 2 or not is_usual or has_limits:
