@@ -216,7 +216,7 @@ def _find_some_leaves(
     n_parts: int,
     leaves: IndexArray,
 ) -> None:
-    """Write the leaves of a part of the individuals, who know them or not."""
+    """Write the leaves of a part of the members, and of a part of the others."""
     n_members, n_others = members.shape[0], others.shape[0]
     first, last = n_members * part // n_parts, n_members * (part + 1) // n_parts
     for node in range(nodes.feature.shape[0]):

@@ -69,7 +69,7 @@ class SplitRules(NamedTuple):
     n_candidates: int
     seed: np.uint64
     rising: IndexArray  # (n_bins,)
-    is_candidate: BoolArray  # (2, n_bins)
+    is_candidate: BoolArray  # (2, n_bins) siblings may be searched at the same time
     price: float  # of a leaf
     accumulate: Address  # of `accumulate_histograms`
 
@@ -367,7 +367,7 @@ def _sum_members(
 
 @inlined_kernel
 def place_children(node: int, left: int, free: int, nodes: GrowingNodes) -> int:
-    """Give the larger child the place of the node, and return the smaller one."""
+    """Give the larger child the node's histograms, and return the smaller one."""
     begin, middle, end = nodes.span[left, 0], nodes.span[left, 1], nodes.span[left + 1, 1]
     smaller = left if middle - begin <= end - middle else left + 1
     larger = 2 * left + 1 - smaller

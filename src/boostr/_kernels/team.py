@@ -62,7 +62,7 @@ class Team(NamedTuple):
 
 
 def can_share(n_threads: int, kernel: Any) -> bool:
-    """Return whether several threads can run a kernel, as it need not be compiled first."""
+    """Return whether several threads can run a kernel: not while it is still compiled."""
     is_compiled = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
     return n_threads > 1 and is_compiled and has_kernel(kernel)
 
