@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from tests import oracles_clock
 
 from boostr.basis import CalendarClock, OperationalClock
-from boostr.basis.clock import find_recent, fit_fall, pool_recent
-from boostr.data import RecurrentEvents
+from boostr.basis.clock import PooledHistories, find_recent, fit_fall, pool_recent
+from boostr.data import RecurrentEvents, RiskTable, Trajectories
 
 RECENT_EVENTS = 30  # that tell a rate of their own
 
@@ -403,3 +403,32 @@ def test_cells_without_events_do_not_tell_a_fall():
 def test_a_fall_is_never_so_steep_that_the_count_stops():
     slope, _ = fit_fall(EDGES, MIDDLE**-3.0, MANY)
     assert slope == -0.9
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.booleans())
+def test_the_pooled_mean_is_that_of_the_risk_table(
+    seed, has_weights, has_costs, is_exposed
+):
+    rng = np.random.default_rng(seed)
+    start = rng.integers(0, 3, 12).astype(float)
+    end = start + rng.integers(1, 6, 12)
+    # Whole numbers: events happen together, and at ends of windows.
+    times = [
+        rng.integers(a + 1, b + 1, rng.poisson(2.0)).astype(float)
+        for a, b in zip(start, end, strict=True)
+    ]
+    costs = [rng.uniform(0.5, 3.0, len(own)) for own in times] if has_costs else None
+    y = RecurrentEvents.from_lists(times, end, start, costs)
+    if is_exposed:
+        # Nobody may be exposed later on.
+        values = np.column_stack([rng.choice([0.5, 2.0], 12), rng.choice([0.0, 1.0], 12)])
+        offsets, names = np.arange(0, 25, 2), ["exposure"]
+        series = Trajectories.from_flat([0.0, 3.5] * 12, offsets, [values.ravel()], names)
+        y = y.with_exposure(series)
+    weights = rng.uniform(0.5, 2.0, 12) if has_weights else np.ones(12)
+    table = RiskTable.from_events(y, weights)
+    origin = float(y.window_start.min())
+    found, mean = PooledHistories(y, weights, origin).mean()
+    assert_allclose(found, table.times - origin)
+    expected = np.cumsum(table.totals(table.cost) / table.at_risk())
+    assert_allclose(mean, expected, rtol=1e-9)

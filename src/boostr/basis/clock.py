@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._typing import FloatArray, PositionArray
-from boostr.data import RecurrentEvents, RiskTable
+from boostr._typing import FloatArray
+from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.intervals import place_events
 
@@ -114,17 +114,14 @@ class OperationalClock:
         step = max(1, len(events) // _SAMPLE_SIZE)
         if step > 1:
             events, weights = events[::step], weights[::step]
-        table = RiskTable.from_events(events, weights)
-        mean = np.cumsum(table.totals(table.cost) / table.at_risk())
-        rises = np.diff(mean, prepend=0.0) > 0.0  # events that cost nothing are none
-        times, mean = table.times[rises], mean[rises]
+        origin = float(events.window_start.min())
+        pooled = PooledHistories(events, weights, origin)
+        times, mean = pooled.mean()
         if times.size == 0:
             return CalendarClock()
-        origin = float(events.window_start.min())
-        pooled = PooledHistories(events, weights, origin, table)
         since, rate = pooled.recent()
         places = _choose_places(events, times, pooled.end, origin)
-        knots = _place_knots(times - origin, mean, since, pooled, rate, places)
+        knots = _place_knots(times, mean, since, pooled, rate, places)
         slope, rate = pooled.fall() or (0.0, pooled.level())
         clock = cls._through(origin, *knots, 1.0 + slope, rate)
         for _ in range(_N_ROUNDS):
@@ -240,26 +237,31 @@ Clock = CalendarClock | OperationalClock
 class PooledHistories:
     """Events and time under observation of all individuals together."""
 
-    def __init__(
-        self,
-        events: RecurrentEvents,
-        weights: FloatArray,
-        origin: float,
-        table: RiskTable | None = None,
-    ) -> None:
+    def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
         windows = exposed_windows(events)
         amounts = weights[windows.owner] * windows.factor
         self.end = float(events.window_stop.max()) - origin
         self._enter = _Ramp(windows.start - origin, amounts)
         self._leave = _Ramp(windows.stop - origin, amounts)
-        some = events.costs > 0.0
+        self._least = float(np.min(amounts, initial=np.inf, where=amounts > 0.0))
+        some = events.costs > 0.0  # events that cost nothing are none
         numbers, costs = weights[events.event_owner[some]], events.costs[some]
-        if table is not None and some.all():  # it has the times in order already
-            self._times, place = table.times - origin, table.event_index
-        else:
-            self._times, place = np.unique(events.times[some] - origin, return_inverse=True)
-        self._numbers = _sum_up(place, numbers)
-        self._costs = _sum_up(place, numbers * costs)
+        self._times, sorted_numbers, sorted_costs = _sort(
+            events.times[some] - origin, numbers, numbers * costs
+        )
+        self._numbers, self._costs = _sum_up(sorted_numbers), _sum_up(sorted_costs)
+
+    def mean(self) -> tuple[FloatArray, FloatArray]:
+        """Return the times of events and the mean cumulative function at these.
+
+        If no individual is exposed at an event, the smallest exposure is used.
+        """
+        times = _sort_distinct(self._times)
+        places = np.searchsorted(self._times, times, side="right")
+        costs = np.diff(self._costs[places], prepend=0.0)
+        at_risk = self._enter.count(times) - self._leave.count(times)
+        at_risk[at_risk < 0.5 * self._least] = self._least  # below is zero and rounding
+        return times, np.cumsum(costs / at_risk)
 
     def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return numbers and costs of events between edges."""
@@ -321,7 +323,7 @@ def find_recent(times: FloatArray, weights: FloatArray, start: float, end: float
     if weights[times > since].sum() >= _RECENT_EVENTS:
         return since
     at, place = np.unique(times, return_inverse=True)
-    numbers = _sum_up(place, weights)
+    numbers = _sum_up(np.bincount(place, weights).astype(np.float64))
     enough = np.flatnonzero(numbers[-1] - numbers[1:] >= _RECENT_EVENTS)
     return float(at[enough[-1]]) if enough.size else start
 
@@ -381,10 +383,13 @@ class _Ramp:
     """The function ``sum of w_i max(t - t_i, 0)``."""
 
     def __init__(self, times: FloatArray, weights: FloatArray) -> None:
-        order = np.argsort(times, kind="stable")
-        self._times = times[order]
-        self._weight = np.concatenate([[0.0], np.cumsum(weights[order])])
-        self._moment = np.concatenate([[0.0], np.cumsum((weights * times)[order])])
+        self._times, weights = _sort(times, weights)
+        self._weight = _sum_up(weights)
+        self._moment = _sum_up(weights * self._times)
+
+    def count(self, times: FloatArray) -> FloatArray:
+        """Return the sum of all weights before each time."""
+        return self._weight[np.searchsorted(self._times, times, side="left")]
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the function at some times."""
@@ -392,9 +397,22 @@ class _Ramp:
         return np.asarray(self._weight[places] * times - self._moment[places])
 
 
-def _sum_up(place: PositionArray, values: FloatArray) -> FloatArray:
+def _sort(times: FloatArray, *values: FloatArray) -> tuple[FloatArray, ...]:
+    """Return times in order, with their values."""
+    if all(np.all(each == each[:1]) for each in values):  # in any order they are the same
+        return np.sort(times), *values
+    order = np.argsort(times, kind="stable")
+    return times[order], *(each[order] for each in values)
+
+
+def _sort_distinct(times: FloatArray) -> FloatArray:
+    """Return distinct times of those in order."""
+    return times[np.diff(times, prepend=-np.inf) > 0.0]
+
+
+def _sum_up(values: FloatArray) -> FloatArray:
     """Return the sums of values up to each place, from before the first one on."""
-    return np.concatenate([[0.0], np.cumsum(np.bincount(place, values))])
+    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
@@ -415,10 +433,10 @@ def _choose_places(
     tenths = np.arange(1, _N_TENTHS) * end / _N_TENTHS
     if events.intervals is not None:
         length = float(np.mean(events.intervals[:, 1] - events.intervals[:, 0]))
-        n_knots, times = min(n_knots, max(round(end / length), 1)), events.intervals[:, 1]
-        times, tenths = np.unique(times), tenths[:0]
+        n_knots, tenths = min(n_knots, max(round(end / length), 1)), tenths[:0]
+        times = np.unique(events.intervals[:, 1]) - origin
     ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
-    return np.union1d(times[ranks] - origin, tenths)
+    return np.union1d(times[ranks], tenths)
 
 
 def _place_knots(
