@@ -8,7 +8,11 @@ from tests.fitted import make_settings
 from boostr._training.features import FeatureEncoder
 from boostr._training.inputs import check_training_data
 from boostr._training.settings import find_bins
-from boostr._training.statistics import compute_statistics, plan_statistics
+from boostr._training.statistics import (
+    SummarizedData,
+    compute_statistics,
+    plan_statistics,
+)
 from boostr.dask._partition import bring_together
 from boostr.dask._parts import Roles
 from boostr.dask._shards import Recipe, build_training_set
@@ -28,7 +32,7 @@ def fleet():
 def local(fleet):
     encoder = FeatureEncoder.learn(fleet.X, "from_dtype")
     data = check_training_data(fleet.X, encoder, fleet.y, fleet.Z, fleet.weights)
-    return encoder, data, compute_statistics(SETTINGS, data)
+    return encoder, data, compute_statistics(SETTINGS, SummarizedData.of(SETTINGS, data))
 
 
 def look(client, sources):

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boostr._engine.binning import BinMapper, BinnedFeatures
+from boostr._engine.binning import BinMapper
 from boostr._engine.selection import Round, Task, TreeLog
 from boostr._engine.training import JudgesTerms, Trained, train
 from boostr._engine.training_set import LocalTrainingSet, TrainingSet
@@ -29,7 +29,7 @@ from boostr._training.limits import read_limits
 from boostr._training.run import Hooks, Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins, proportional_term
-from boostr._training.statistics import Plan, compute_statistics
+from boostr._training.statistics import Plan, SummarizedData, compute_statistics
 from boostr._training.streamed import (
     ScannedData,
     check_scanned_data,
@@ -224,16 +224,16 @@ def fit_model(
             prepare = partial(stream_statistics, settings, data, n_threads, progress)
         else:
             data = check_training_data(table, encoder, y, sensors, sample_weight)
-            prepare = partial(compute_statistics, settings, data, exposure)
-
-        def find_and_assign_bins() -> tuple[BinMapper, BinnedFeatures]:
-            found = find_bins(data.features, settings.max_bins, encoder)
-            return found, found.transform(data.features, n_threads)
+            known_data = SummarizedData.of(settings, data)
+            prepare = partial(compute_statistics, settings, known_data, exposure)
 
         is_large = len(data.features) >= PARALLEL_FROM
-        prepared, (mapper, binned) = run_side_by_side(
-            prepare, find_and_assign_bins, is_worth_it=is_large
+        prepared, mapper = run_side_by_side(
+            prepare,
+            partial(find_bins, data.features, settings.max_bins, encoder),
+            is_worth_it=is_large,
         )
+        binned = mapper.transform(data.features, n_threads)
         plan, sample = prepared.plan, prepared.sample
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
