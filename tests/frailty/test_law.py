@@ -55,6 +55,12 @@ def test_windows_are_cut_at_multiples_and_nothing_is_lost():
     assert pieces.owner.tolist() == [3, 3, 3, 4]
 
 
+@pytest.mark.parametrize("cell", [0.1, 1 / 3, 0.7])
+def test_pieces_of_a_window_meet_without_rounding(cell):
+    pieces = cut_windows(np.array([0]), np.array([0.05]), np.array([9.99]), cell)
+    assert np.array_equal(pieces.start[1:], pieces.stop[:-1])
+
+
 @pytest.mark.parametrize("cell", [0.0, 5e-324, 1e-300, 1e-9, 1e-3])
 def test_windows_are_cut_into_a_bounded_number_of_pieces(cell):
     start, stop = np.array([0.5, 2.0, 0.0]), np.array([90.0, 3.0, 1e-4])

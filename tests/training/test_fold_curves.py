@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from boostr import BoostR, RecurrentEvents
-from boostr._training.fold_curves import jackknife_variance
+from boostr._frailty.law import cut_windows
+from boostr._training.fold_curves import FoldCurves, jackknife_variance
 
 
 @pytest.mark.parametrize("k", [5, 10, 30])
@@ -53,3 +56,50 @@ def test_errors_that_all_share_grow_with_the_square_of_the_fleet(fleet):
 
     assert shared(1) > 0.0
     assert_allclose(shared(3), 9.0 * shared(1), rtol=1e-9)
+
+
+@pytest.fixture(params=["even", "paced"])
+def curves(fleet, request):
+    model, X, _ = fleet
+    paced = model.fitted_.forecast_law.paced if request.param == "paced" else None
+    return FoldCurves(model.fitted_.trees, X, paced=paced)
+
+
+@pytest.mark.parametrize("cell", [0.7, 3.0, 50.0, 1e3])
+def test_pieces_of_cells_have_the_same_expectations_as_single_windows(curves, fleet, cell):
+    y = fleet[2]
+    pieces = cut_windows(np.arange(len(y)), y.window_start, y.window_stop, cell)
+    windows = (pieces.owner, pieces.start, pieces.stop)
+    single = zip(*windows, strict=True)
+    expected = [curves.expect(*map(np.atleast_1d, window))[0] for window in single]
+    assert_allclose(curves.expect(*windows, cell=cell), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_windows_that_end_elsewhere_do_not_mind_a_cell(curves, rng):
+    rows = np.repeat(np.arange(60), 20)
+    start = rng.uniform(0.0, 50.0, len(rows))
+    stop = start + rng.integers(1, 40, len(rows))
+    expected = curves.expect(rows, start, stop)
+    assert_allclose(curves.expect(rows, start, stop, cell=1.0), expected, rtol=1e-9)
+    nobody = np.empty(0, dtype=np.intp)
+    assert not curves.expect(nobody, nobody.astype(float), np.empty(0), cell=1.0).size
+
+
+def test_curves_that_remember_give_the_same_values(curves, rng):
+    remembering = curves.remembering()
+    rows = np.arange(60)
+    for moment in rng.choice(6, 30):
+        times = np.full(60, 10.0 + moment)
+        for some in (rows, rows[::-1], rows[:30]):
+            values = curves.read(some, times[: len(some)])
+            assert_array_equal(remembering.read(some, times[: len(some)]), values)
+
+
+def test_readings_are_not_remembered_at_another_pace(fleet):
+    model, X, _ = fleet
+    paced = model.fitted_.forecast_law.paced
+    slow = type(paced)(paced.clock, replace(paced.pace, factors=0.5 * paced.pace.factors))
+    rows, times = np.arange(60), np.full(60, 30.0)
+    curves = FoldCurves(model.fitted_.trees, X, paced=paced).remembering()
+    values = curves.read(rows, times)
+    assert_allclose(curves.at_pace(slow).read(rows, times), 0.5 * values)

@@ -126,7 +126,7 @@ class MonotoneCurves:
     def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         times = np.minimum(times, self._reach)
-        result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
+        result = _combine_each(self._theta, rows, self._basis.evaluate(times))
         if not self._monotone:
             return result
         is_late = times > self._horizon
@@ -143,7 +143,7 @@ class MonotoneCurves:
 
     def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
-        result = np.einsum("kt,kt->k", self._theta[rows], self._finite_rates(times))
+        result = _combine_each(self._theta, rows, self._finite_rates(times))
         if not self._monotone:
             return result
         is_early = times <= self._horizon
@@ -274,7 +274,7 @@ class PositiveCurves:
     def values_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         times = np.minimum(times, self._reach)
-        result = np.einsum("kt,kt->k", self._theta[rows], self._basis.evaluate(times))
+        result = _combine_each(self._theta, rows, self._basis.evaluate(times))
         found, place = self._bent.find(rows)
         result[found] = self._bent.read(place, times[found])
         return result
@@ -282,7 +282,7 @@ class PositiveCurves:
     def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
         rates = _finite_rates(self._basis, times, self._reach)
-        result = np.einsum("kt,kt->k", self._theta[rows], rates)
+        result = _combine_each(self._theta, rows, rates)
         found, place = self._bent.find(rows)
         slopes = self._bent.slope(place, times[found])
         result[found] = np.where(times[found] <= self._reach, slopes, 0.0)
@@ -339,6 +339,11 @@ def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:
     for term in range(1, theta.shape[1]):
         result += np.multiply.outer(theta[:, term], terms[:, term])
     return np.asarray(result)
+
+
+def _combine_each(theta: FloatArray, rows: PositionArray, terms: FloatArray) -> FloatArray:
+    """Return ``theta[rows[k]] . terms[k]``, (k,)."""
+    return np.asarray(np.einsum("kt,kt->k", theta.take(rows, axis=0), terms))
 
 
 class UnitCurves(Protocol):

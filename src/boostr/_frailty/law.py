@@ -11,6 +11,7 @@ training histories is the most likely, predicted from what came before.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,6 @@ _LEAST_AHEAD = 10.0  # events from which a law is judged by what it says ahead
 _SCALES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of what is not known of frailties
 _EXTRAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # what nothing tells of them
 _WORTH_OF_SPREAD = 1.0
-
-
-Sums = tuple[FloatArray, FloatArray]  # events and expectations of all individuals
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,8 @@ class FrailtyLaw:
         """Return what is known after events where some were expected."""
         known = 1.0 + self.variance * events
         found = known / (1.0 + self.variance * expected)
-        mean = 1.0 + self.persistence * (found - 1.0)
-        return Frailties(mean, self.scale * self.variance / known + self.extra)
+        left = self.scale * self.variance / known + self.extra
+        return Frailties(found, left).persist(self.persistence)
 
     def ahead(self, frailties: Frailties, length: FloatArray) -> Frailties:
         """Return frailties, as known now, over a time ahead.
@@ -172,6 +170,9 @@ class Histories:
     def discount(self, now: FloatArray, fading: float) -> tuple[FloatArray, FloatArray]:
         """Return events and expectations of all, as they count at a time."""
         n, pieces, owner = len(self), self.pieces, self.event_owner
+        if fading == 0.0:
+            events = sum_by_owner(owner, self.event_weights, n)
+            return events, sum_by_owner(pieces.owner, self.expected, n)
         middle = 0.5 * (pieces.start + pieces.stop)
         kept = np.exp(-fading * np.maximum(now[pieces.owner] - middle, 0.0))
         expected = sum_by_owner(pieces.owner, kept * self.expected, n)
@@ -199,6 +200,10 @@ class Frailties:
         prior = _fade(fading, now - histories.entry)
         events, expected = histories.discount(now, fading)
         return cls(*_update(prior, events, expected, variance))
+
+    def persist(self, share: float) -> Frailties:
+        """Return frailties of which a share of the difference from 1 goes on."""
+        return Frailties(1.0 + share * (self.mean - 1.0), self.dispersion)
 
     def widen(self, factor: FloatArray) -> Frailties:
         """Return frailties that are known less well, by factors of variances."""
@@ -242,16 +247,17 @@ def cut_windows(
     counts = np.maximum(last - first, 1)
     window = np.repeat(np.arange(len(owner)), counts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    begin = (first[window] + place) * cell
+    number = first[window] + place
+    begin, end = number * cell, (number + 1) * cell  # where pieces meet these are the same
     is_first = place == 0
     return Pieces(
         owner[window],
         np.where(is_first, start[window], np.maximum(begin, start[window])),
-        np.minimum(begin + cell, stop[window]),
+        np.minimum(end, stop[window]),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ahead:
     """The last part of training histories, and what came before it."""
 
@@ -262,15 +268,26 @@ class Ahead:
     weights: FloatArray  # (n,)
     length: float  # of the last part, on average
 
+    @cached_property
+    def _events(self) -> tuple[FloatArray, PositionArray]:
+        """Weighted events of those who have some, and who they are."""
+        some = np.flatnonzero(self.seen)
+        return (self.weights * self.seen)[some], some
+
     def log_likelihood(self, frailties: Frailties) -> float:
         """Return that of the last part, at the level that explains the most.
 
         Counts are negative binomial, or Poisson where frailties are known exactly.
         """
         mean = np.maximum(self.expected * frailties.mean, _LEAST_MEAN)
-        mean = mean * (self.weights @ self.seen) / (self.weights @ mean)
+        total = self.weights @ self.seen
+        level = total / (self.weights @ mean)
         if not frailties.dispersion.any():
-            return float(self.weights @ (self.seen * np.log(mean) - mean))
+            # Most have no event: the sum of the means is known without their logarithms.
+            weighted, some = self._events
+            log_means = weighted @ np.log(mean[some])
+            return float(log_means + total * (np.log(level) - 1.0))
+        mean = level * mean
         dispersion = np.maximum(frailties.dispersion, _LEAST_VARIANCE)
         steps = _log_step(mean, self.seen, np.ones(len(mean)), dispersion)
         return float(self.weights @ (steps + self.seen * np.log(mean)))
@@ -292,19 +309,16 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
         half_life = share * span
         fading = FrailtyLaw(0.0, half_life).fading
         events, expected = ahead.histories.discount(ahead.now, fading)
-
-        def judge(law: FrailtyLaw, sums: Sums = (events, expected)) -> float:
-            exact = replace(law, scale=0.0)
-            return ahead.log_likelihood(exact.judge(*sums))
-
         if best is plain and np.isinf(half_life):
-            most = judge(plain) + _WORTH
+            exact = replace(plain, scale=0.0).judge(events, expected)
+            most = ahead.log_likelihood(exact) + _WORTH
         for one in (*_AHEAD_VARIANCES, variance):
+            exact = FrailtyLaw(one, half_life, scale=0.0).judge(events, expected)
             for persistence in _PERSISTENCES:
                 law = FrailtyLaw(one, half_life, persistence)
                 if persistence == 0.0 and law != forgetful:
                     continue
-                found = judge(law)
+                found = ahead.log_likelihood(exact.persist(persistence))
                 if found > most:
                     best, most = law, found
     return _fit_spread(ahead, best)
@@ -316,7 +330,8 @@ def _fit_spread(ahead: Ahead, law: FrailtyLaw) -> FrailtyLaw:
         law = replace(law, judged_over=ahead.length)
     sums = ahead.histories.discount(ahead.now, law.fading)
     best, most = law, ahead.log_likelihood(law.judge(*sums)) + _WORTH_OF_SPREAD
-    for scale in _SCALES:
+    # Without variance a history leaves none, whatever the scale.
+    for scale in _SCALES if law.variance > 0.0 else _SCALES[:1]:
         for extra in _EXTRAS:
             wider = replace(law, scale=scale, extra=extra)
             found = ahead.log_likelihood(wider.judge(*sums))

@@ -77,13 +77,20 @@ class PacedClock:
         before = plain[:, :1] * self.pace.factors[0]
         return Table(plain, np.cumsum(np.hstack([before, rises]), axis=1))
 
+    def read_all(self, read_all: ReadAll, table: Table, times: FloatArray) -> FloatArray:
+        """Return paced curves at common times, (n, m), from where stretches begin."""
+        place = self.pace.find(times)
+        rises = read_all(self.clock.read(times)) - table.plain[:, place]
+        return np.asarray(table.paced[:, place] + self.pace.factors[place] * rises)
+
     def read(
         self, each: ReadEach, table: Table, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
-        rise = each(rows, self.clock.read(times)) - table.plain[rows, place]
-        return np.asarray(table.paced[rows, place] + self.pace.factors[place] * rise)
+        cell = rows * table.plain.shape[1] + place  # in flat tables, which are read faster
+        rise = each(rows, self.clock.read(times)) - table.plain.take(cell)
+        return np.asarray(table.paced.take(cell) + self.pace.factors.take(place) * rise)
 
 
 def fit_pace(
@@ -152,21 +159,19 @@ def find_rises(
     inside = np.flatnonzero(stop < np.append(pace.begins[1:], np.inf)[last])
     at_stop[inside] = each(owner[inside], clock.read(stop[inside]))
 
-    def add_up(stretch: PositionArray, values: FloatArray) -> FloatArray:
-        """Return sums by individual and stretch; after the last one is nothing."""
-        return sum_by_owner(owner * (k + 1) + stretch, values, n * (k + 1)).reshape(n, -1)
-
     # The first and the last stretch of a window are in it in part, those between in full.
     is_one = first == last
     head = np.where(is_one, at_stop, at_begins[owner, np.minimum(first + 1, k - 1)])
     tail = np.where(is_one, 0.0, at_stop - at_begins[owner, last])
-    ones = np.ones(len(owner))
-    begun = add_up(first + 1, ones) - add_up(np.maximum(last, first + 1), ones)
-    rises = add_up(first, np.maximum(head - at_start, 0.0))
-    rises += add_up(last, np.maximum(tail, 0.0))
-    in_full = np.cumsum(begun[:, : k - 1], axis=1)
-    rises[:, : k - 1] += in_full * np.maximum(np.diff(at_begins, axis=1), 0.0)
-    return rises[:, :k]
+    in_full = np.zeros((n, k + 1))  # at first how many begin, with an end for the last
+    np.add.at(in_full, (owner, first + 1), 1.0)
+    np.add.at(in_full, (owner, np.maximum(last, first + 1)), -1.0)
+    np.cumsum(in_full, axis=1, out=in_full)
+    rises = np.maximum(np.diff(at_begins, axis=1, append=at_begins[:, -1:]), 0.0)
+    rises *= in_full[:, :k]
+    np.add.at(rises, (owner, first), np.maximum(head - at_start, 0.0))
+    np.add.at(rises, (owner, last), np.maximum(tail, 0.0))
+    return rises
 
 
 def _go_on(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -241,9 +242,9 @@ def _cut_last_part(seen: TrainingCurves) -> Ahead:
     events, costs = seen.data.events, seen.costs
     now = events.end - _LAST_PART * (events.end - events.start)
     before, rows = clip(events, np.full(len(events), -np.inf), now)
-    histories = sum_histories(
-        seen.curves.expect, before, rows, events.start, find_cell(events), costs
-    )
+    cell = find_cell(events)
+    expect = partial(seen.curves.expect, cell=cell)
+    histories = sum_histories(expect, before, rows, events.start, cell, costs)
     expected, came, _ = count_after(seen.curves, events, now, costs)
     length = float(np.average(events.end - now, weights=seen.data.weights))
     return Ahead(histories, now, expected, came, seen.data.weights, length)

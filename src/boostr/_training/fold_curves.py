@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Callable
 from functools import cached_property, partial
 
@@ -19,6 +20,8 @@ from boostr.data.events.exposure import Exposure
 
 __all__ = ["Expect", "FoldCurves", "jackknife_variance"]
 
+_N_READINGS = 4  # that are kept: from an entry, past and present to a time ahead
+_MOST_UNUSED = 2.0  # times at which all are read, over those that are asked for
 # Expected events of individuals (rows) in windows (start, stop].
 Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
 
@@ -49,6 +52,8 @@ class FoldCurves:
         self.exposure = exposure
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
+        self._readings: deque[tuple[PositionArray, FloatArray, FloatArray]]
+        self._readings = deque(maxlen=0)  # keeps none
 
     def along(
         self,
@@ -72,6 +77,7 @@ class FoldCurves:
             # The curves of a clock stay as they are; only the table depends on the pace.
             same = copy.copy(self)
             same._paced = paced
+            same._readings = deque(maxlen=0)
             same.__dict__.pop("_table", None)
             return same
         return FoldCurves(
@@ -102,20 +108,59 @@ class FoldCurves:
         assert self._paced is not None  # noqa: S101 - used with a pace only
         return self._paced.table(self.average.values)
 
+    def remembering(self) -> FoldCurves:
+        """Return the same curves, for few individuals: the last readings are kept.
+
+        Forecasts from one date read curves at the same times again and again.
+        """
+        same = copy.copy(self)
+        same._readings = deque(maxlen=_N_READINGS)
+        return same
+
     def read(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the cumulative intensity of individuals, each at a time."""
+        for reading in self._readings:
+            if np.array_equal(reading[1], times) and np.array_equal(reading[0], rows):
+                return reading[2]
         if self._paced is None:
-            return self.average.values_at(rows, self.clock.read(times))
-        return self._paced.read(self.average.values_at, self._table, rows, times)
+            values = self.average.values_at(rows, self.clock.read(times))
+        else:
+            each, table = self.average.values_at, self._table
+            values = self._paced.read(each, table, rows, times)
+        self._readings.append((rows, times, values))
+        return values
+
+    def _read_ends(self, rows: PositionArray, times: FloatArray, cell: float) -> FloatArray:
+        """Return the same, given that most times are multiples of a length."""
+        if not np.isfinite(cell) or not times.size:
+            return self.read(rows, times)
+        number = np.rint(times / cell).astype(np.intp)
+        first, last = int(number.min()), int(number.max())
+        if len(self.theta) * (last - first + 1) > _MOST_UNUSED * len(times):
+            return self.read(rows, times)
+        common: FloatArray = np.arange(float(first), last + 1.0) * cell
+        if self._paced is None:
+            table = self.average.values(self.clock.read(common))
+        else:
+            table = self._paced.read_all(self.average.values, self._table, common)
+        result = table.take(rows * len(common) + number - first)
+        own = np.flatnonzero(times != common[number - first])
+        result[own] = self.read(rows[own], times[own])
+        return result
 
     def expect(
-        self, rows: PositionArray, start: FloatArray, stop: FloatArray
+        self,
+        rows: PositionArray,
+        start: FloatArray,
+        stop: FloatArray,
+        cell: float = np.inf,
     ) -> FloatArray:
         """Return the expected number of events of individuals, each in a window.
 
-        Windows of an individual that follow each other are read once where they meet.
+        Windows of an individual that follow each other are read once where they meet, and
+        many that end at multiples of ``cell`` are read for all individuals together.
         """
-        at_stop = self.read(rows, stop)
+        at_stop = self._read_ends(rows, stop, cell)
         follows = (rows[1:] == rows[:-1]) & (start[1:] == stop[:-1])
         new = np.flatnonzero(np.append(True, ~follows)[: len(rows)])
         at_start = np.append(0.0, at_stop[:-1])[: len(rows)]

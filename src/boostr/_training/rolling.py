@@ -136,6 +136,7 @@ def forecast_ahead(
 ) -> Forecast:
     """Return the forecast of one lead from earlier data, with what happened in it."""
     now = then.data.events.end
+    then = replace(then, curves=then.curves.remembering())
     level = measure_level(then, law, lead)
     return _forecast(replace(then, data=data), law, now, now + lead).scaled(level)
 

@@ -89,14 +89,14 @@ class PowerBasis:
 
     def evaluate(self, times: FloatArray) -> FloatArray:
         """Return ``s**e`` for all exponents."""
-        return np.asarray(times, dtype=np.float64)[:, None] ** np.array(self.exponents)
+        return _raise(times, np.array(self.exponents))
 
     def rates(self, times: FloatArray) -> FloatArray:
         """Return ``e * s**(e - 1)`` for all exponents."""
         exponents = np.array(self.exponents)
         with np.errstate(divide="ignore"):
-            powers = np.asarray(times, dtype=np.float64)[:, None] ** (exponents - 1.0)
-        return np.asarray(exponents * powers)
+            powers = _raise(times, exponents - 1.0)
+        return exponents * powers
 
     def integrals(self, times: FloatArray, order: int) -> FloatArray:
         """Return ``s**e``, integrated ``order`` times from zero."""
@@ -104,8 +104,7 @@ class PowerBasis:
         scale = np.ones_like(exponents)
         for step in range(1, order + 1):
             scale /= exponents + step
-        powers = np.asarray(times, dtype=np.float64)[:, None] ** (exponents + order)
-        return np.asarray(scale * powers)
+        return scale * _raise(times, exponents + order)
 
     def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return b and the lower triangles of H of all individuals."""
@@ -127,3 +126,12 @@ class PowerBasis:
             quadratic,
         )
         return linear, quadratic
+
+
+def _raise(times: FloatArray, exponents: FloatArray) -> FloatArray:
+    """Return powers of times, (n_times, n_exponents), by columns: some powers are easy."""
+    times = np.asarray(times, dtype=np.float64)
+    powers = np.empty((len(times), len(exponents)))
+    for column, exponent in enumerate(exponents):
+        powers[:, column] = times**exponent
+    return powers
