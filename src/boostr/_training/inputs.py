@@ -35,6 +35,8 @@ class TrainingData:
 
     def take(self, rows: PositionArray) -> TrainingData:
         """Return some of the individuals, marked among all."""
+        if np.array_equal(rows, np.arange(len(self))):
+            return self
         is_used = np.zeros(len(self.is_used), dtype=np.bool_)
         is_used[np.flatnonzero(self.is_used)[rows]] = True
         return TrainingData(
