@@ -83,6 +83,49 @@ def test_many_steps_in_a_row_stay_in_order(rng):
     check_steps(sizes, lambda *given: run_together(2, do_steps, *given))
 
 
+@inner_kernel
+def mix(number, n_rounds):
+    """Return a number that takes a while."""
+    for _ in range(n_rounds):
+        number = (number * 1_103_515_245 + 12_345) % 2_147_483_648
+    return number
+
+
+@inner_kernel
+def do_long_step(place, n_parts, numbers, n_rounds, team):
+    """Change the numbers of all parts, one of which takes far longer than the others."""
+    part = begin_step(team, 0, place, n_parts)
+    while part >= 0:
+        _, place, _ = read_step(team)
+        slow = place % numbers.shape[0]
+        numbers[part] = mix(numbers[part] + place, n_rounds if part == slow else 1)
+        part = next_part(team)
+
+
+@kernel
+def do_long_steps(n_steps, numbers, n_rounds, team):
+    """Do steps, with a while between them in which helpers have nothing to do."""
+    if team.is_helper:
+        do_long_step(0, 0, numbers, n_rounds, team)
+        return 0
+    total = 0
+    for place in range(n_steps):
+        do_long_step(place, numbers.shape[0], numbers, n_rounds, team)
+        total += mix(place, n_rounds)
+    dismiss(team)
+    return total
+
+
+@needs_compiler
+@pytest.mark.parametrize("n_threads", [2, 4])
+def test_threads_that_have_to_wait_for_long_go_on_in_order(n_threads):
+    n_rounds = 300_000  # a millisecond or more, after which a thread that waits sleeps
+    alone, together = np.arange(n_threads), np.arange(n_threads)
+    expected = do_long_steps(12, alone, n_rounds, Team.of(1))
+    assert run_together(n_threads, do_long_steps, 12, together, n_rounds) == expected
+    assert np.array_equal(together, alone)
+
+
 @needs_compiler
 def test_a_team_whose_helpers_never_come_does_all_itself():
     check_steps([3, 1, 4], lambda *given: do_steps(*given, Team.of(3)))

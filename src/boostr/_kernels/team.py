@@ -46,6 +46,10 @@ _MOST_PARTS = 1 << 20
 _DISMISSED = -1  # in the place of a ticket
 # Of processors on which a thread that waits may slow down another on the same core.
 _PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
+# Looks at the board, some tenths of a millisecond, after which a thread that waits sleeps.
+_PATIENCE = 30_000 if platform.machine() in _PAUSES else 100_000
+_MOMENT = 50  # microseconds that it sleeps
+_SLEEP = "usleep"  # a function of the system's library; Windows has none
 
 
 class Team(NamedTuple):
@@ -133,11 +137,24 @@ def _build_pause(builder: Any, pointer: Any, old: Any, new: Any) -> Any:
     return old
 
 
+def _build_sleep(builder: Any, pointer: Any, old: Any, new: Any) -> Any:
+    """Let the processor go for a moment, so that the thread that is waited for may run."""
+    if platform.system() == "Windows":
+        return _build_pause(builder, pointer, old, new)
+    number, module = ir.IntType(32), builder.module
+    sleep = module.globals.get(_SLEEP)
+    if sleep is None:
+        sleep = ir.Function(module, ir.FunctionType(number, [number]), _SLEEP)
+    builder.call(sleep, [ir.Constant(number, _MOMENT)])
+    return old
+
+
 _load = _make_operation(types.int64, _build_load)
 _store = _make_operation(types.int64, _build_store)
 _add = _make_operation(types.int64, _build_addition)
 _replace = _make_operation(types.boolean, _build_replacement)
 _pause = _make_operation(types.int64, _build_pause)
+_sleep = _make_operation(types.int64, _build_sleep)
 
 
 @inner_kernel
@@ -179,7 +196,7 @@ def next_part(team: Team) -> int:
 @inner_kernel
 def _take_part(team: Team) -> int:
     """Return a part that no other thread does; -1 if there is none."""
-    board = team.board
+    board, n_waits = team.board, 0
     while True:
         ticket = _load(board, _TICKET, 0, 0)
         if ticket == _DISMISSED:
@@ -191,8 +208,11 @@ def _take_part(team: Team) -> int:
                 return part
         elif not team.is_helper and _load(board, _N_DONE, 0, 0) == n_parts:
             return -1
-        else:
+        elif n_waits < _PATIENCE:
+            n_waits += 1
             _pause(board, _TICKET, 0, 0)
+        else:
+            _sleep(board, _TICKET, 0, 0)
 
 
 @inner_kernel
