@@ -76,7 +76,7 @@ def test_pieces_of_cells_have_the_same_expectations_as_single_windows(curves, fl
 
 
 def test_windows_that_end_elsewhere_do_not_mind_a_cell(curves, rng):
-    rows = np.repeat(np.arange(60), 20)
+    rows = np.repeat(np.arange(60), 200)  # so many that they are read from a table
     start = rng.uniform(0.0, 50.0, len(rows))
     stop = start + rng.integers(1, 40, len(rows))
     expected = curves.expect(rows, start, stop)

@@ -170,7 +170,7 @@ class Histories:
     def discount(self, now: FloatArray, fading: float) -> tuple[FloatArray, FloatArray]:
         """Return events and expectations of all, as they count at a time."""
         n, pieces, owner = len(self), self.pieces, self.event_owner
-        if fading == 0.0:
+        if fading == 0.0:  # all count in full
             events = sum_by_owner(owner, self.event_weights, n)
             return events, sum_by_owner(pieces.owner, self.expected, n)
         middle = 0.5 * (pieces.start + pieces.stop)

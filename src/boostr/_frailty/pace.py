@@ -88,9 +88,9 @@ class PacedClock:
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
-        cell = rows * table.plain.shape[1] + place  # in flat tables, which are read faster
-        rise = each(rows, self.clock.read(times)) - table.plain.take(cell)
-        return np.asarray(table.paced.take(cell) + self.pace.factors.take(place) * rise)
+        flat = rows * table.plain.shape[1] + place  # one index is faster than two
+        rise = each(rows, self.clock.read(times)) - table.plain.take(flat)
+        return np.asarray(table.paced.take(flat) + self.pace.factors.take(place) * rise)
 
 
 def fit_pace(
@@ -163,12 +163,11 @@ def find_rises(
     is_one = first == last
     head = np.where(is_one, at_stop, at_begins[owner, np.minimum(first + 1, k - 1)])
     tail = np.where(is_one, 0.0, at_stop - at_begins[owner, last])
-    in_full = np.zeros((n, k + 1))  # at first how many begin, with an end for the last
-    np.add.at(in_full, (owner, first + 1), 1.0)
-    np.add.at(in_full, (owner, np.maximum(last, first + 1)), -1.0)
-    np.cumsum(in_full, axis=1, out=in_full)
+    changes = np.zeros((n, k + 1))  # of the number of windows that contain a stretch
+    np.add.at(changes, (owner, first + 1), 1.0)
+    np.add.at(changes, (owner, np.maximum(last, first + 1)), -1.0)
     rises = np.maximum(np.diff(at_begins, axis=1, append=at_begins[:, -1:]), 0.0)
-    rises *= in_full[:, :k]
+    rises *= np.cumsum(changes[:, :k], axis=1)
     np.add.at(rises, (owner, first), np.maximum(head - at_start, 0.0))
     np.add.at(rises, (owner, last), np.maximum(tail, 0.0))
     return rises

@@ -224,8 +224,8 @@ def fit_model(
             prepare = partial(stream_statistics, settings, data, n_threads, progress)
         else:
             data = check_training_data(table, encoder, y, sensors, sample_weight)
-            known_data = SummarizedData.of(settings, data)
-            prepare = partial(compute_statistics, settings, known_data, exposure)
+            summarized = SummarizedData.of(settings, data)
+            prepare = partial(compute_statistics, settings, summarized, exposure)
 
         is_large = len(data.features) >= PARALLEL_FROM
         prepared, mapper = run_side_by_side(

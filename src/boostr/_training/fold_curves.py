@@ -20,8 +20,9 @@ from boostr.data.events.exposure import Exposure
 
 __all__ = ["Expect", "FoldCurves", "jackknife_variance"]
 
-_N_READINGS = 4  # that are kept: from an entry, past and present to a time ahead
-_MOST_UNUSED = 2.0  # times at which all are read, over those that are asked for
+_Reading = tuple[PositionArray, FloatArray, FloatArray]  # individuals, times and values
+_N_READINGS = 4  # that are kept: at entry, one lead ago, now and one lead ahead
+_MOST_IN_TABLE = 2.0  # values in a table of all individuals, for each that is asked for
 # Expected events of individuals (rows) in windows (start, stop].
 Expect = Callable[[PositionArray, FloatArray, FloatArray], FloatArray]
 
@@ -52,8 +53,7 @@ class FoldCurves:
         self.exposure = exposure
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
-        self._readings: deque[tuple[PositionArray, FloatArray, FloatArray]]
-        self._readings = deque(maxlen=0)  # keeps none
+        self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
 
     def along(
         self,
@@ -109,9 +109,10 @@ class FoldCurves:
         return self._paced.table(self.average.values)
 
     def remembering(self) -> FoldCurves:
-        """Return the same curves, for few individuals: the last readings are kept.
+        """Return the same curves, which keep their last readings.
 
-        Forecasts from one date read curves at the same times again and again.
+        Forecasts from one date read the same times again and again. For few individuals:
+        readings take memory.
         """
         same = copy.copy(self)
         same._readings = deque(maxlen=_N_READINGS)
@@ -131,12 +132,12 @@ class FoldCurves:
         return values
 
     def _read_ends(self, rows: PositionArray, times: FloatArray, cell: float) -> FloatArray:
-        """Return the same, given that most times are multiples of a length."""
+        """Return what `read` returns, faster if most times are multiples of ``cell``."""
         if not np.isfinite(cell) or not times.size:
             return self.read(rows, times)
         number = np.rint(times / cell).astype(np.intp)
         first, last = int(number.min()), int(number.max())
-        if len(self.theta) * (last - first + 1) > _MOST_UNUSED * len(times):
+        if len(self.theta) * (last - first + 1) > _MOST_IN_TABLE * len(times):
             return self.read(rows, times)
         common: FloatArray = np.arange(float(first), last + 1.0) * cell
         if self._paced is None:

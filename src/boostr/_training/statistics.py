@@ -227,7 +227,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummarizedData:
-    """Checked data, those parts that clock and functions are fitted to, and a summary."""
+    """Checked data, the samples that clock and functions are fitted to, and a summary."""
 
     data: TrainingData
     clock_sample: TrainingData
@@ -256,11 +256,12 @@ class SummarizedData:
 
 
 def compute_statistics(
-    settings: Settings, known: SummarizedData, exposure: ExposedWindows | None = None
+    settings: Settings, summarized: SummarizedData, exposure: ExposedWindows | None = None
 ) -> Prepared:
     """Fit the clock, place the functions and compute all statistics."""
-    data, clock_sample, sample = known.data, known.clock_sample, known.sample
-    plan = plan_statistics(settings, clock_sample, sample, known.summary)
+    data, sample = summarized.data, summarized.sample
+    clock_sample = summarized.clock_sample
+    plan = plan_statistics(settings, clock_sample, sample, summarized.summary)
     events = smear_events(data.events, plan.reference_clock.read)
     stats = plan.compute(events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))

@@ -252,11 +252,11 @@ class PooledHistories:
         self._numbers, self._costs = _sum_up(sorted_numbers), _sum_up(sorted_costs)
 
     def mean(self) -> tuple[FloatArray, FloatArray]:
-        """Return the times of events and the mean cumulative function at these.
+        """Return the distinct times of events and the mean cumulative function there.
 
         If no individual is exposed at an event, the smallest exposure is used.
         """
-        times = _sort_distinct(self._times)
+        times = self._times[np.diff(self._times, prepend=-np.inf) > 0.0]
         places = np.searchsorted(self._times, times, side="right")
         costs = np.diff(self._costs[places], prepend=0.0)
         at_risk = self._enter.count(times) - self._leave.count(times)
@@ -403,11 +403,6 @@ def _sort(times: FloatArray, *values: FloatArray) -> tuple[FloatArray, ...]:
         return np.sort(times), *values
     order = np.argsort(times, kind="stable")
     return times[order], *(each[order] for each in values)
-
-
-def _sort_distinct(times: FloatArray) -> FloatArray:
-    """Return distinct times of those in order."""
-    return times[np.diff(times, prepend=-np.inf) > 0.0]
 
 
 def _sum_up(values: FloatArray) -> FloatArray:
