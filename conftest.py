@@ -32,13 +32,13 @@ def _count_lines_of_few_trees():
     step = Booster.step
 
     @functools.wraps(step)
-    def step_partly_counted(*args):
+    def step_partly_counted(*args, **kwargs):
         tracer = sys.gettrace()
         if next(_trees) < _COUNTED_TREES or tracer is None:
-            return step(*args)
+            return step(*args, **kwargs)
         sys.settrace(None)
         try:
-            return step(*args)
+            return step(*args, **kwargs)
         finally:
             sys.settrace(tracer)
 

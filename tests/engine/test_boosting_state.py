@@ -54,7 +54,7 @@ def test_who_is_held_out_is_kept_as_of_the_time_of_asking(rng):
     problem = make_problem(rng, 40)
     booster = problem.booster(members=np.arange(30, dtype=np.int32))
     booster.step()
-    booster.state.keep()
+    booster.keep()
     before = booster.state.theta[30:].copy()
     booster.step()
     assert np.array_equal(booster.state.kept, before)

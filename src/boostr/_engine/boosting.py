@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 from boostr._engine.binning import BinnedFeatures, FeatureLayout
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.tree import (
+    GrownRound,
     GrowthParams,
     HistogramSource,
     LeafProblem,
     LocalSource,
+    NextRounds,
     Tree,
     WholeRoot,
+    can_grow_rounds,
+    grow_rounds,
     grow_tree,
     joins_bins,
 )
@@ -28,6 +33,7 @@ from boostr._kernels.apply import (
     add_tree_parallel,
     quadratic_loss,
 )
+from boostr._kernels.rounds import Followed
 from boostr._kernels.team import can_share, run_together
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
@@ -61,8 +67,8 @@ class BoostingState(HistogramSource, Protocol):
         """Add a tree; return the loss of all individuals, and of those held out."""
         ...
 
-    def keep(self) -> None:
-        """Remember the coefficients of those held out as they are now."""
+    def keep(self, coefficients: FloatArray | None) -> None:
+        """Remember coefficients of those held out, those of now unless others are given."""
         ...
 
     def forget(self) -> None:
@@ -118,6 +124,15 @@ class LocalBoostingState:
         )
         self._space = self._source.scratch, losses
         self._members = np.delete(np.arange(n, dtype=np.int32), held_out)
+        self._followed = Followed(
+            self._members,
+            held_out,
+            features.missing_bin,
+            stats.linear,
+            stats.quadratic,
+            self.theta,
+            losses,
+        )
 
     def start(self, share: float, seed: int) -> None:
         """Begin a tree on a share of those that are trained on."""
@@ -128,7 +143,10 @@ class LocalBoostingState:
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root for one kernel, see `HistogramSource`."""
-        return self._source.read_root(features, max_leaves)
+        root = self._source.read_root(features, max_leaves)
+        if root is not None:
+            root.followed = self._followed
+        return root
 
     def root(self, features: IndexArray) -> FloatArray:
         """Return the root's sums, see `HistogramSource`."""
@@ -176,9 +194,11 @@ class LocalBoostingState:
             total = add_tree(*arguments)
         return total, self.loss(self.held_out)
 
-    def keep(self) -> None:
-        """Remember the coefficients of those held out."""
-        self.kept = self.theta.take(self.held_out, axis=0)
+    def keep(self, coefficients: FloatArray | None) -> None:
+        """Remember coefficients of those held out."""
+        if coefficients is None:
+            coefficients = self.theta.take(self.held_out, axis=0)
+        self.kept = coefficients
 
     def forget(self) -> None:
         """Do nothing: what lies here goes with the object."""
@@ -225,6 +245,15 @@ class BoostingParams:
     seed: int = 0
     starts_at_mean: bool = True  # the first tree is a root alone, taken in full
 
+    @property
+    def draws_some(self) -> bool:
+        """Whether trees see some of the individuals, or of the features."""
+        return self.subsample < 1.0 or self.colsample < 1.0
+
+    def can_run_ahead(self, problem: LeafProblem) -> bool:
+        """Return whether one kernel can grow the trees of several rounds."""
+        return not self.draws_some and can_grow_rounds(problem, self.growth)
+
 
 class Booster:
     """An ensemble in the making: one call of `step` adds one tree.
@@ -247,30 +276,60 @@ class Booster:
         self.held_out_loss = 0.0
         self._layout = layout
         self._problem = problem
-        self._params = params
         self._growth = replace(params.growth, n_threads=n_threads)
+        self._params = replace(params, growth=self._growth)
         self._rng = np.random.default_rng(params.seed)
         self._seeds = _draw_seeds(self._rng)
         has_categories = bool(layout.is_categorical.any())
         self._is_categorical = layout.is_categorical if has_categories else None
         everything = np.arange(layout.n_features, dtype=np.int32)
         self._all_features = everything if columns is None else columns
+        self._ahead: deque[GrownRound] = deque()  # that no step has returned yet
+        self._kept: FloatArray | None = None  # coefficients of those held out, if known
 
-    def step(self, known: Tree | None = None) -> Tree:
+    def step(self, known: Tree | None = None, n_certain: int = 1) -> Tree:
         """Grow one tree on the gradient, shrink it and add it.
 
         A tree that is known already, from the same step of another booster, is added as it
         is; random numbers are drawn all the same, so that the next step goes on alike.
+        Trees of the next steps may be grown with it, if ``n_certain`` are to come.
         """
-        drawn = self._draw()
-        if known is None:
-            tree = self._grow(*drawn)
+        if known is None and not self._ahead:
+            self._ahead.extend(self._grow_ahead(n_certain))
+        if self._ahead:
+            tree, self.total_loss, self.held_out_loss, self._kept = self._ahead.popleft()
         else:
-            tree = known
-            self._check(tree)
-        self.total_loss, self.held_out_loss = self.state.add(tree)
+            drawn = self._draw()
+            if known is None:
+                tree = self._grow(*drawn)
+            else:
+                tree = known
+                self._check(tree)
+            self.total_loss, self.held_out_loss = self.state.add(tree)
+            self._kept = None
         self.trees.append(tree)
         return tree
+
+    def keep(self) -> None:
+        """Remember the coefficients of those held out as the last tree left them."""
+        self.state.keep(self._kept)
+
+    def _grow_ahead(self, n_rounds: int) -> list[GrownRound]:
+        """Return up to so many rounds, none where every tree needs calls of its own."""
+        if self._is_at_mean or not self._params.can_run_ahead(self._problem):
+            return []
+        self.state.start(1.0, 0)
+        rounds = grow_rounds(
+            self.state,
+            self._problem,
+            self._growth,
+            self._layout.n_values,
+            self._is_categorical,
+            self._all_features,
+            NextRounds(self._seeds, self._params.learning_rate, n_rounds),
+        )
+        self.state.start(1.0, 0)  # the trees are added already
+        return rounds
 
     def _check(self, tree: Tree) -> None:
         """Refuse a tree of other data: kernels would read where nothing is."""
@@ -288,7 +347,7 @@ class Booster:
 
     def _draw(self) -> tuple[int, IndexArray, int]:
         """Draw the seed of the individuals, the features and the seed of one tree."""
-        if self._params.subsample >= 1.0 and self._params.colsample >= 1.0:
+        if not self._params.draws_some:
             return 0, self._all_features, next(self._seeds)
         rows, columns = 0, self._all_features
         if not self._is_at_mean:

@@ -15,6 +15,7 @@ from boostr._engine.ensemble import Member
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import Rows, TrainingSet, sum_up
 from boostr._engine.tree import GrowthParams, LeafProblem, Tree
+from boostr._kernels.solve import GROUPED
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import FloatArray, IndexArray
 
@@ -140,6 +141,14 @@ class Task:
             self.features if self.columns is None else self.columns[seed],
         )
 
+    def count_beside(self, growth: GrowthParams, n_models: int) -> int:
+        """Return how many of several models are best grown at the same time."""
+        can_run_ahead = replace(self.params, growth=growth).can_run_ahead(self.problem)
+        has_long_steps = self.problem.solver == GROUPED or can_run_ahead
+        return self.training_set.count_beside(
+            n_models, self.n_threads, has_long_steps=has_long_steps
+        )
+
     @property
     def n_features(self) -> int:
         """Number of features that were not dropped."""
@@ -211,7 +220,7 @@ def grow(
     losses: list[float] = []
     with _letting_go([booster]):
         while len(losses) < n_rounds:
-            _step_all([booster], task.log)
+            _step_all([booster], task.log, n_rounds - len(losses))
             losses.append(booster.total_loss / len(task))
             task.report(label, len(losses), np.nan)
             if task.stops(FitProgress(label, len(losses), losses[-1], np.nan)):
@@ -242,7 +251,7 @@ def validate(
     over all individuals is steadier than a curve per fold. A run that will clearly stay
     behind a rival is not finished.
     """
-    n_beside = task.training_set.count_beside(task.problem, len(folds), task.n_threads)
+    n_beside = task.count_beside(growth, len(folds))
     n_threads = max(1, task.n_threads // n_beside)
     boosters = [
         task.booster(growth, held_out, seed, n_threads)
@@ -251,15 +260,16 @@ def validate(
     n_held_out = sum(len(held_out) for held_out in folds)
     curve: list[float] = []
     best, n_kept = np.inf, 0  # one tree is always kept: the average is better than nothing
-    next_check = _FIRST_CHECK
+    next_check = task.n_rounds if rival is None else _FIRST_CHECK
     with _letting_go(boosters):
         while len(curve) < task.n_rounds and len(curve) - n_kept < task.patience:
-            _step_all(boosters, task.log, n_beside)
+            n_certain = min(task.patience + n_kept, task.n_rounds, next_check) - len(curve)
+            _step_all(boosters, task.log, n_certain, n_beside)
             curve.append(sum(booster.held_out_loss for booster in boosters) / n_held_out)
             if curve[-1] < best:
                 best, n_kept = curve[-1], len(curve)
                 for booster in boosters:
-                    booster.state.keep()
+                    booster.keep()
             task.report(label, len(curve), curve[-1])
             trained = _train_loss(boosters, len(task), n_held_out)
             if task.stops(FitProgress(label, len(curve), trained, curve[-1])):
@@ -304,7 +314,9 @@ def _make_run(
     )
 
 
-def _step_all(boosters: Sequence[Booster], log: TreeLog, n_beside: int = 1) -> None:
+def _step_all(
+    boosters: Sequence[Booster], log: TreeLog, n_certain: int, n_beside: int = 1
+) -> None:
     """Add a tree to every booster, so many at the same time, or those that are known."""
     known = log.recall()
     if known is not None:
@@ -315,7 +327,7 @@ def _step_all(boosters: Sequence[Booster], log: TreeLog, n_beside: int = 1) -> N
 
     def step(own: slice) -> None:
         for booster in boosters[own]:
-            booster.step()
+            booster.step(n_certain=n_certain)
 
     run_in_parts(len(boosters), n_parts, step)
     log.keep(tuple(booster.trees[-1] for booster in boosters))

@@ -11,8 +11,6 @@ import numpy as np
 from boostr._engine.binning import BinnedFeatures, FeatureLayout
 from boostr._engine.boosting import Booster, BoostingState, LocalBoostingState, scatter
 from boostr._engine.statistics import SufficientStats
-from boostr._engine.tree import LeafProblem
-from boostr._kernels.solve import GROUPED
 from boostr._typing import FloatArray, IndexArray
 
 __all__ = [
@@ -60,7 +58,7 @@ class TrainingSet(Protocol):
         """Return the state of a new model; some individuals are held out."""
         ...
 
-    def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
+    def count_beside(self, n_models: int, n_threads: int, *, has_long_steps: bool) -> int:
         """Return how many of several models are best grown at the same time."""
         ...
 
@@ -126,11 +124,11 @@ class LocalTrainingSet:
         """Return the state of a new model."""
         return LocalBoostingState(self.stats, self.features, solver, held_out, n_threads)
 
-    def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
-        """Return one, unless a tree takes long though it keeps one thread busy only."""
-        has_long_steps = problem.solver == GROUPED or len(self) >= _FEW
-        is_on_one_thread = len(self) < _MANY
-        return min(n_threads, n_models) if has_long_steps and is_on_one_thread else 1
+    def count_beside(self, n_models: int, n_threads: int, *, has_long_steps: bool) -> int:
+        """Return one, unless steps take long though they keep one thread busy only."""
+        is_long, is_on_one_thread = len(self) >= _FEW, len(self) < _MANY
+        is_worth_it = (has_long_steps or is_long) and is_on_one_thread
+        return min(n_threads, n_models) if is_worth_it else 1
 
     def gather_held_out(
         self, boosters: Sequence[Booster], folds: Sequence[IndexArray], n_kept: int

@@ -26,6 +26,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
 from llvmlite.ir import FunctionType
+from numba._dispatcher import compute_fingerprint
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.extending import intrinsic
@@ -58,6 +59,7 @@ _PARTS = 4  # of the individuals for each thread: some parts take longer than ot
 __all__ = [
     "Part",
     "allocating_kernel",
+    "call_any_by_address",
     "call_by_address",
     "inlined_kernel",
     "inner_kernel",
@@ -224,35 +226,68 @@ def call_by_address(
     """
     if not hasattr(kernel, "compile"):  # Numba is switched off
         return cast("Any", _call), lambda number=0: kernel
-    dispatcher: Any = kernel
-    dispatcher.targetoptions["no_cfunc_wrapper"] = False
-    known = {signature.args: signature for signature in signatures}
+    known = {signature.args: signature.return_type for signature in signatures}
+    call = _make_call(kernel, lambda kinds: known[tuple(map(_simplify, kinds))])
+
+    @cache
+    def find(number: int = 0) -> int:
+        return _compile_apart(kernel, signatures[number].args, signatures[number])
+
+    return call, find
+
+
+def call_any_by_address(
+    kernel: Callable[P, R], result: Any
+) -> tuple[Callable[Concatenate[Address, P], R], Callable[P, Address]]:
+    """Do the same for all types of arguments, given the type of the result.
+
+    The function that returns the address is given arguments of the kernel.
+    """
+    if not hasattr(kernel, "compile"):
+        return cast("Any", _call), cast("Any", lambda *args: kernel)
+
+    known: dict[bytes, int] = {}  # to find types takes long
+
+    def find(*args: P.args, **_: P.kwargs) -> int:
+        mark = compute_fingerprint(cast("Any", args))
+        if mark not in known:
+            kinds = tuple(map(numba.typeof, args))
+            known[mark] = _compile_apart(kernel, kinds, result(*kinds))
+        return known[mark]
+
+    return _make_call(kernel, lambda kinds: result), find
+
+
+def _make_call(kernel: Any, find_result: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """Return how other kernels call a kernel, given the type of what it returns."""
+    kernel.targetoptions["no_cfunc_wrapper"] = False
 
     @intrinsic
     def call(context: Any, address: Any, *args: Any) -> Any:
         del context
-        signature = known[tuple(map(_simplify, args))]
+        given = tuple(map(types.unliteral, args))
+        returned = find_result(given)
 
         def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
-            kinds = [context.get_value_type(kind) for kind in signature.args]
-            result = context.get_value_type(signature.return_type)
+            kinds = [context.get_value_type(kind) for kind in given]
+            result = context.get_value_type(returned)
             pointer = FunctionType(result, kinds).as_pointer()
-            given = [builder.extract_value(values[1], place) for place in range(len(kinds))]
-            return builder.call(builder.inttoptr(values[0], pointer), given)
+            own = [builder.extract_value(values[1], place) for place in range(len(kinds))]
+            return builder.call(builder.inttoptr(values[0], pointer), own)
 
-        given = types.Tuple(tuple(map(types.unliteral, args)))
-        return signature.return_type(address, given), generate
+        return returned(address, types.Tuple(given)), generate
 
-    @cache
-    def find(number: int = 0) -> int:
-        # By arguments alone, as where Python calls it: what is on disk serves both.
-        dispatcher.compile(signatures[number].args)
-        found = dispatcher.overloads[signatures[number].args]
-        assert found.signature == signatures[number]  # noqa: S101 - callers rely on it
-        name = found.fndesc.llvm_cfunc_wrapper_name
-        return int(found.library.get_pointer_to_function(name))
+    return call
 
-    return cast("Any", call), find
+
+def _compile_apart(kernel: Any, kinds: tuple[Any, ...], signature: Any) -> int:
+    """Compile a kernel for types of arguments, and return its address."""
+    # By arguments alone, as where Python calls it: what is on disk serves both.
+    kernel.compile(kinds)
+    found = kernel.overloads[kinds]
+    assert found.signature == signature  # noqa: S101 - callers rely on it
+    name = found.fndesc.llvm_cfunc_wrapper_name
+    return int(found.library.get_pointer_to_function(name))
 
 
 def _call(function: Callable[..., Any], *args: Any) -> Any:

@@ -22,9 +22,9 @@ from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.statistics import compute_suffstats, put_on_clock
 from boostr._engine.tree import (
     LeafProblem,
-    compile_grouped_growth,
     compile_grouped_search,
     compile_growth,
+    compile_rounds,
     compile_search,
     compile_shared_growth,
     pack_trees,
@@ -156,7 +156,8 @@ def _fit_dozen(settings: bytes, is_categorical: BoolArray) -> None:
     own = pickle.loads(settings)  # noqa: S301 - our own process
     alone = replace(own, n_estimators=1, n_jobs=1, verbose=0)
     fit_model(alone, *draw_dozen(has_sensors=True), None, Hooks())
-    compile_grouped_growth(is_categorical)
+    compile_growth(is_categorical, is_grouped=True)
+    compile_rounds(is_categorical, is_grouped=True)
 
 
 def _read(inbox: Queue[bytes]) -> None:
@@ -205,6 +206,7 @@ def main() -> None:
         _compile_sums()
     compile_growth(is_categorical)
     _compile_last()
+    compile_rounds(is_categorical)
     if is_large:
         _compile_shared(is_categorical)
 

@@ -126,7 +126,7 @@ class SharedBoostingState:
         self._root = reply.histogram
         return float(reply.losses[0]), float(reply.losses[1])
 
-    def keep(self) -> None:
+    def keep(self, coefficients: FloatArray | None) -> None:
         """Do nothing: the coefficients for any number of trees can be computed later."""
 
     def forget(self) -> None:

@@ -17,7 +17,6 @@ from boostr._engine.binning import BinMapper, BinnedFeatures, FeatureLayout
 from boostr._engine.boosting import Booster
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.training_set import LocalTrainingSet
-from boostr._engine.tree import LeafProblem
 from boostr._training.features import FeatureEncoder
 from boostr._training.statistics import Plan
 from boostr._typing import FloatArray, IndexArray
@@ -63,7 +62,7 @@ class DaskTrainingSet:
         """Return the boosting state of all individuals for a new model."""
         return SharedBoostingState(self.shards, self.view, solver, held_out, uuid4().hex)
 
-    def count_beside(self, problem: LeafProblem, n_models: int, n_threads: int) -> int:
+    def count_beside(self, n_models: int, n_threads: int, *, has_long_steps: bool) -> int:
         """Return the number of models grown at once: all of them, up to a limit."""
         return min(n_models, _MOST_BESIDE)
 

@@ -1,32 +1,43 @@
 """Trees with vector leaves, grown from histograms."""
 
 from boostr._engine.tree._coarse import joins_bins
-from boostr._engine.tree._grower import GrowthParams, grow_tree
+from boostr._engine.tree._grower import (
+    GrowthParams,
+    can_grow_rounds,
+    grow_rounds,
+    grow_tree,
+)
 from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem, compile_grouped_search, compile_search
 from boostr._engine.tree._source import PARALLEL_FROM, HistogramSource, LocalSource
 from boostr._engine.tree._tree import Tree, pack_trees
 from boostr._engine.tree._whole import (
+    GrownRound,
+    NextRounds,
     WholeRoot,
-    compile_grouped_growth,
     compile_growth,
+    compile_rounds,
     compile_shared_growth,
 )
 
 __all__ = [
     "PARALLEL_FROM",
+    "GrownRound",
     "GrowthParams",
     "HistogramSource",
     "LeafProblem",
     "Limits",
     "LocalSource",
+    "NextRounds",
     "Tree",
     "WholeRoot",
-    "compile_grouped_growth",
+    "can_grow_rounds",
     "compile_grouped_search",
     "compile_growth",
+    "compile_rounds",
     "compile_search",
     "compile_shared_growth",
+    "grow_rounds",
     "grow_tree",
     "joins_bins",
     "pack_trees",

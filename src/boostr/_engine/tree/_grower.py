@@ -13,13 +13,20 @@ from boostr._engine.tree._limits import Bounds, LimitedNode, Limits
 from boostr._engine.tree._search import FoundSplit, LeafProblem, SearchParams, find_split
 from boostr._engine.tree._source import HistogramSource
 from boostr._engine.tree._tree import Tree, pack_sides
-from boostr._engine.tree._whole import find_kernel, grow_whole_tree
+from boostr._engine.tree._whole import (
+    GrownRound,
+    NextRounds,
+    find_kernel,
+    grow_ahead,
+    grow_whole_tree,
+)
 from boostr._kernels.apply import Nodes
 from boostr._kernels.compiling import has_kernel
+from boostr._kernels.rounds import boost
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["GrowthParams", "grow_tree"]
+__all__ = ["GrowthParams", "can_grow_rounds", "grow_rounds", "grow_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +194,50 @@ def grow_tree(
     Most trees are grown by one kernel; others node by node, each step on all threads, and
     so are trees within limits.
     """
+    search, coarse = _state_search(problem, params, n_values, is_categorical)
+    if _is_whole(problem, params):
+        root = source.read_root(features, params.max_leaves)
+        if root is not None:
+            return grow_whole_tree(root, search, features, params.gamma1, seed)
+    builder = _TreeBuilder(search, params, features, seed, coarse)
+    if problem.limits is not None:
+        builder = _LimitedBuilder(problem.limits, search, params, features, seed, coarse)
+    (_grow_best_first if params.growth == "best" else _grow_by_level)(source, builder)
+    return builder.finish()
+
+
+def can_grow_rounds(problem: LeafProblem, params: GrowthParams) -> bool:
+    """Return whether `grow_rounds` may be called."""
+    return _is_whole(problem, params) and has_kernel(boost)
+
+
+def grow_rounds(
+    source: HistogramSource,
+    problem: LeafProblem,
+    params: GrowthParams,
+    n_values: IndexArray,
+    is_categorical: BoolArray | None,
+    features: IndexArray,
+    to_come: NextRounds,
+) -> list[GrownRound]:
+    """Grow, shrink and add the trees of the next rounds by one kernel.
+
+    Return none where every tree needs calls of its own.
+    """
+    root = source.read_root(features, params.max_leaves)
+    if root is None or root.followed is None or root.is_summed or root.n_threads > 1:
+        return []
+    search, _ = _state_search(problem, params, n_values, is_categorical)
+    return grow_ahead(root, search, features, params.gamma1, to_come)
+
+
+def _state_search(
+    problem: LeafProblem,
+    params: GrowthParams,
+    n_values: IndexArray,
+    is_categorical: BoolArray | None,
+) -> tuple[SearchParams, CoarseBins | None]:
+    """Return what a search must know, and the coarse bins of histograms, if any."""
     search = SearchParams(
         problem,
         n_values,
@@ -195,23 +246,17 @@ def grow_tree(
         params.n_candidates,
         params.n_threads,
     )
-    coarse = None
-    if joins_bins(problem.solver, len(problem.penalty)):
-        coarse = CoarseBins(n_values, is_categorical)
-        search = replace(search, n_values=coarse.n_values)
-    is_best_first = params.growth == "best"
-    limits = problem.limits
+    if not joins_bins(problem.solver, len(problem.penalty)):
+        return search, None
+    coarse = CoarseBins(n_values, is_categorical)
+    return replace(search, n_values=coarse.n_values), coarse
+
+
+def _is_whole(problem: LeafProblem, params: GrowthParams) -> bool:
+    """Return whether one kernel can grow a tree, and is compiled."""
     is_on_one_thread = problem.groups is None or params.n_threads == 1
-    is_whole = is_best_first and is_on_one_thread and limits is None
-    if is_whole and has_kernel(find_kernel(problem)):
-        root = source.read_root(features, params.max_leaves)
-        if root is not None:
-            return grow_whole_tree(root, search, features, params.gamma1, seed)
-    builder = _TreeBuilder(search, params, features, seed, coarse)
-    if limits is not None:
-        builder = _LimitedBuilder(limits, search, params, features, seed, coarse)
-    (_grow_best_first if is_best_first else _grow_by_level)(source, builder)
-    return builder.finish()
+    is_best_first = params.growth == "best" and problem.limits is None
+    return is_best_first and is_on_one_thread and has_kernel(find_kernel(problem))
 
 
 def _split_leaf(

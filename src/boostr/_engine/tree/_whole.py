@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,14 @@ from boostr._kernels.growth import (
 from boostr._kernels.growth_groups import GroupRules, find_grouped_search
 from boostr._kernels.growth_together import grow_together
 from boostr._kernels.histogram import find_accumulate
+from boostr._kernels.rounds import (
+    Followed,
+    GrownTrees,
+    boost,
+    find_add,
+    find_grow,
+    find_grow_groups,
+)
 from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.split import find_search, sum_bins
 from boostr._kernels.team import Team, can_share, run_together
@@ -35,16 +45,21 @@ from boostr._typing import Address, BinArray, BoolArray, FloatArray, IndexArray
 
 __all__ = [
     "FineBins",
+    "GrownRound",
+    "NextRounds",
     "TreeSpace",
     "WholeRoot",
-    "compile_grouped_growth",
     "compile_growth",
+    "compile_rounds",
     "compile_shared_growth",
     "find_kernel",
+    "grow_ahead",
     "grow_whole_tree",
 ]
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
+_MOST_AHEAD = 16  # rounds that are grown by one call
+_MOST_BINS = 2**24  # of individuals that are read in such a call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +100,7 @@ class TreeSpace:
             span=np.empty((n_nodes, 2), np.int64),
             slot=np.empty(n_nodes, np.int64),
         )
+        self.addresses: tuple[Address, Address] | None = None  # of kernels for rounds
         self._grouped: GroupRules | None = None
 
     def state_group_rules(
@@ -127,7 +143,16 @@ class TreeSpace:
 class WholeRoot:
     """All that one kernel needs to grow a tree."""
 
-    __slots__ = ("fine", "gradients", "individuals", "n_threads", "space", "sums")
+    __slots__ = (
+        "fine",
+        "followed",
+        "gradients",
+        "individuals",
+        "is_summed",
+        "n_threads",
+        "space",
+        "sums",
+    )
 
     def __init__(
         self,
@@ -144,6 +169,8 @@ class WholeRoot:
         self.space = space
         self.fine = fine
         self.n_threads = n_threads  # that grow the tree together
+        self.followed: Followed | None = None  # what trees are added to, if it is here
+        self.is_summed = is_summed
         # Where the kernel sums the channels that change from tree to tree, if it does.
         self.gradients = space.gradients[:, :0] if is_summed else space.gradients
 
@@ -157,31 +184,41 @@ def _make_empty_root(sums: FloatArray) -> WholeRoot:
     return WholeRoot(individuals, sums, TreeSpace(2, sums.shape, 1, 1), fine)
 
 
-def compile_growth(is_categorical: BoolArray) -> None:
-    """Compile the kernel that grows whole trees, by a root of one term and of nobody."""
-    sums, features, search = search_nobody(is_categorical)
+def _prepare_nobody(
+    is_categorical: BoolArray, *, is_grouped: bool
+) -> tuple[WholeRoot, SearchParams, tuple[Any, ...]]:
+    """Return a root of one term and of nobody, and what a kernel needs to grow a tree."""
+    sums, features, search, groups = group_nobody(is_categorical)
+    if not is_grouped:
+        sums, features, search = search_nobody(is_categorical)
     root = _make_empty_root(sums)
-    # Kernels that it calls may still be missing.
-    plain = PlainRules(search.problem.kernel_solver, 0)
-    compile_for(grow_best_first, *_arguments(root, search, features, 0.0, 0, 0), plain)
+    # Kernels that are called by address may still be missing.
+    kind: PlainRules | GroupRules = PlainRules(search.problem.kernel_solver, 0)
+    if is_grouped:
+        kind = root.space._make_group_rules(root.fine, groups, search, (0, 0))
+    return root, search, (*_arguments(root, search, features, 0.0, 0, 0), kind)
+
+
+def compile_growth(is_categorical: BoolArray, *, is_grouped: bool = False) -> None:
+    """Compile the kernel that grows whole trees, of leaves with groups of terms or not."""
+    _, search, arguments = _prepare_nobody(is_categorical, is_grouped=is_grouped)
+    compile_for(find_kernel(search.problem), *arguments)
 
 
 def compile_shared_growth(is_categorical: BoolArray) -> None:
     """Compile the kernel by which threads grow large trees together."""
-    sums, features, search = search_nobody(is_categorical)
-    root = _make_empty_root(sums)
-    plain = PlainRules(search.problem.kernel_solver, 0)
-    arguments = _arguments(root, search, features, 0.0, 0, 0)
-    compile_for(grow_together, *arguments, plain, Team.of(2))
+    _, _, arguments = _prepare_nobody(is_categorical, is_grouped=False)
+    compile_for(grow_together, *arguments, Team.of(2))
 
 
-def compile_grouped_growth(is_categorical: BoolArray) -> None:
-    """Compile the kernel that grows whole trees of leaves with groups of terms."""
-    sums, features, search, groups = group_nobody(is_categorical)
-    root = _make_empty_root(sums)
-    grouped = root.space._make_group_rules(root.fine, groups, search, (0, 0))
-    arguments = _arguments(root, search, features, 0.0, 0, 0)
-    compile_for(grow_groups_best_first, *arguments, grouped)
+def compile_rounds(is_categorical: BoolArray, *, is_grouped: bool = False) -> None:
+    """Compile the kernel that grows and adds the trees of several rounds."""
+    root, search, arguments = _prepare_nobody(is_categorical, is_grouped=is_grouped)
+    nobody, nothing = root.individuals.members, root.individuals.gradients
+    followed = Followed(nobody, nobody, 1, nothing, nothing, nothing, np.empty(1))
+    out = _make_room(root.space, 1, followed, search)
+    seeds = np.zeros(1, dtype=np.int64)
+    compile_for(boost, 0, 0, seeds, 1.0, *arguments, followed, out)
 
 
 def find_kernel(problem: LeafProblem) -> Any:
@@ -196,20 +233,134 @@ def grow_whole_tree(
     space, problem = root.space, search.problem
     if space.max_leaves == 1:
         return _read_tree(space.nodes, _write_root(root, search), 0)
-    individuals = root.individuals
+    arguments = _prepare(root, search, features, price, seed)
+    if problem.groups is None and can_share(root.n_threads, grow_together):
+        n_nodes, n_sets = run_together(root.n_threads, grow_together, *arguments)
+    else:
+        n_nodes, n_sets = find_kernel(problem)(*arguments)
+    return _read_tree(space.nodes, n_nodes, n_sets)
+
+
+class NextRounds(NamedTuple):
+    """Rounds that may be grown by one call."""
+
+    seeds: Iterator[int]
+    learning_rate: float
+    n_at_most: int
+
+
+class GrownRound(NamedTuple):
+    """A tree that was grown and added, and what it led to."""
+
+    tree: Tree
+    total_loss: float
+    held_out_loss: float
+    kept: FloatArray  # (n_held_out, n_terms) coefficients of those held out
+
+
+def grow_ahead(
+    root: WholeRoot,
+    search: SearchParams,
+    features: IndexArray,
+    price: float,
+    to_come: NextRounds,
+) -> list[GrownRound]:
+    """Grow and add the trees of the next rounds, at least one."""
+    space, followed, n_bins = root.space, root.followed, root.individuals.x_binned.size
+    assert followed is not None  # noqa: S101 - callers have looked
+    n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_BINS // max(n_bins, 1)))
+    arguments = _prepare(root, search, features, price, 0)
+    out = _make_room(space, n_rounds, followed, search)
+    if space.addresses is None:
+        space.addresses = _find_addresses(root, arguments, out)
+    seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.int64, n_rounds)
+    run: Any = boost
+    steps = (*space.addresses, seeds, float(to_come.learning_rate))
+    run(*steps, *arguments, followed, out)
+    return [_read_round(out, turn) for turn in range(n_rounds)]
+
+
+def _make_room(
+    space: TreeSpace, n_rounds: int, followed: Followed, search: SearchParams
+) -> GrownTrees:
+    """Return room for the trees of so many rounds."""
+    nodes = space.nodes
+    n_nodes = n_rounds * len(nodes.feature)
+    n_sets = 0 if search.is_categorical is None else n_rounds * (space.max_leaves - 1)
+    n_terms = nodes.value.shape[1]
+    trees = Nodes(
+        np.empty(n_nodes, np.int32),
+        np.empty(n_nodes, np.uint8),
+        np.empty(n_nodes, np.bool_),
+        np.empty(n_nodes, np.int32),
+        np.empty(n_nodes, np.int32),
+        np.empty((n_sets, 8), np.uint32),
+        np.empty((n_nodes, n_terms)),
+    )
+    return GrownTrees(
+        trees,
+        np.empty(n_nodes),
+        np.empty(n_nodes),
+        np.empty((n_rounds, 2), np.int64),
+        np.empty((n_rounds, 2)),
+        np.empty((n_rounds, len(followed.held_out), n_terms)),
+    )
+
+
+def _find_addresses(
+    root: WholeRoot, arguments: tuple[Any, ...], out: GrownTrees
+) -> tuple[Address, Address]:
+    """Return the addresses of the kernels that grow trees and that add them."""
+    find = find_grow if isinstance(arguments[-1], PlainRules) else find_grow_groups
+    data, followed = root.individuals, root.followed
+    assert followed is not None  # noqa: S101 - callers have looked
+    added = (
+        data.x_fine,
+        followed.missing_bin,
+        out.nodes,
+        followed.linear,
+        followed.quadratic,
+        followed.theta,
+        data.gradients,
+        data.members,
+        root.space.nodes.span,
+        followed.held_out,
+        data.scratch,
+        followed.losses,
+    )
+    return find(*arguments), find_add(*added)
+
+
+def _read_round(out: GrownTrees, turn: int) -> GrownRound:
+    """Return one of several rounds, whose arrays are parts of theirs."""
+    first, first_set = out.ends[turn - 1].tolist() if turn > 0 else (0, 0)
+    last, last_set = out.ends[turn].tolist()
+    own, nodes = slice(first, last), out.nodes
+    tree = Nodes(
+        nodes.feature[own],
+        nodes.bin_threshold[own],
+        nodes.missing_left[own],
+        nodes.left_child[own],
+        nodes.category_set[own],
+        nodes.categories[first_set:last_set],
+        nodes.value[own],
+    )
+    total, held_out = out.losses[turn].tolist()
+    packed = Tree(tree, out.gain[own], out.n_members[own])
+    return GrownRound(packed, total, held_out, out.kept[turn])
+
+
+def _prepare(
+    root: WholeRoot, search: SearchParams, features: IndexArray, price: float, seed: int
+) -> tuple[Any, ...]:
+    """Return the arguments of the kernel that grows a tree."""
+    individuals, problem = root.individuals, search.problem
     accumulate = find_accumulate(individuals.gradients, individuals.curvatures)
     arguments = _arguments(root, search, features, price, seed, accumulate)
     if problem.groups is not None:
-        grouped = space.state_group_rules(root.fine, problem.groups, search)
-        n_nodes, n_sets = grow_groups_best_first(*arguments, grouped)
-    else:
-        solver = problem.kernel_solver
-        plain = PlainRules(solver, find_search(search.is_categorical, solver))
-        if can_share(root.n_threads, grow_together):
-            n_nodes, n_sets = run_together(root.n_threads, grow_together, *arguments, plain)
-        else:
-            n_nodes, n_sets = grow_best_first(*arguments, plain)
-    return _read_tree(space.nodes, n_nodes, n_sets)
+        return *arguments, root.space.state_group_rules(root.fine, problem.groups, search)
+    solver = problem.kernel_solver
+    return *arguments, PlainRules(solver, find_search(search.is_categorical, solver))
 
 
 def _arguments(
