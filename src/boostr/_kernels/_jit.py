@@ -25,8 +25,8 @@ from functools import cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numba
-from llvmlite.ir import FunctionType
 from numba._dispatcher import compute_fingerprint
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.extending import intrinsic
@@ -41,6 +41,7 @@ types: Any = numba.types  # of arguments
 _Library: Any = JITCodeLibrary
 _Compiler: Any = Compiler
 _Flags: Any = Flags
+_allocate: Any = cgutils.alloca_once
 Compile = Callable[[Any], Any]  # a kernel for the types of its arguments
 Part = tuple[int, int]  # the first individual, and the one after the last
 
@@ -227,7 +228,7 @@ def call_by_address(
     if not hasattr(kernel, "compile"):  # Numba is switched off
         return cast("Any", _call), lambda number=0: kernel
     known = {signature.args: signature.return_type for signature in signatures}
-    call = _make_call(kernel, lambda kinds: known[tuple(map(_simplify, kinds))])
+    call = _make_call(lambda kinds: known[tuple(map(_simplify, kinds))])
 
     @cache
     def find(number: int = 0) -> int:
@@ -255,27 +256,29 @@ def call_any_by_address(
             known[mark] = _compile_apart(kernel, kinds, result(*kinds))
         return known[mark]
 
-    return _make_call(kernel, lambda kinds: result), find
+    return _make_call(lambda kinds: result), find
 
 
-def _make_call(kernel: Any, find_result: Callable[[tuple[Any, ...]], Any]) -> Any:
+def _make_call(find_result: Callable[[tuple[Any, ...]], Any]) -> Any:
     """Return how other kernels call a kernel, given the type of what it returns."""
-    kernel.targetoptions["no_cfunc_wrapper"] = False
 
     @intrinsic
     def call(context: Any, address: Any, *args: Any) -> Any:
         del context
-        given = tuple(map(types.unliteral, args))
-        returned = find_result(given)
+        kinds = tuple(map(types.unliteral, args))
+        result = find_result(kinds)
 
         def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
-            kinds = [context.get_value_type(kind) for kind in given]
-            result = context.get_value_type(returned)
-            pointer = FunctionType(result, kinds).as_pointer()
-            own = [builder.extract_value(values[1], place) for place in range(len(kinds))]
-            return builder.call(builder.inttoptr(values[0], pointer), own)
+            function = context.call_conv.get_function_type(result, kinds)
+            places = [_allocate(builder, kind.pointee) for kind in function.args[:2]]
+            given = [builder.extract_value(values[1], place) for place in range(len(kinds))]
+            given = context.get_arg_packer(kinds).as_arguments(builder, given)
+            pointer = builder.inttoptr(values[0], function.as_pointer())
+            builder.call(pointer, [*places, *given])  # what is returned tells of errors
+            returned = builder.load(places[0])
+            return context.get_returned_value(builder, result, returned)
 
-        return returned(address, types.Tuple(given)), generate
+        return result(address, types.Tuple(kinds)), generate
 
     return call
 
@@ -286,8 +289,7 @@ def _compile_apart(kernel: Any, kinds: tuple[Any, ...], signature: Any) -> int:
     kernel.compile(kinds)
     found = kernel.overloads[kinds]
     assert found.signature == signature  # noqa: S101 - callers rely on it
-    name = found.fndesc.llvm_cfunc_wrapper_name
-    return int(found.library.get_pointer_to_function(name))
+    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 
 def _call(function: Callable[..., Any], *args: Any) -> Any:
@@ -304,7 +306,7 @@ def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     options.setdefault("pipeline_class", _KernelCompiler)
-    jit = make(no_cfunc_wrapper=True, **options)  # only `call_by_address` needs it
+    jit = make(no_cfunc_wrapper=True, **options)  # nobody needs it
     dispatcher = _without_literals(jit(function))
     _change_compilation(dispatcher, partial(_compile_anew, dispatcher))
     return cast("F", _change_compilation(dispatcher, _compile_undisturbed))
