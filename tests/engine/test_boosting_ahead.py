@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import hypothesis.strategies as st
+import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 from tests.engine.histories import FAMILIES
 from tests.engine.problems import make_problem
@@ -13,15 +14,23 @@ from tests.engine.tree.test_whole import assert_same, make_groups
 
 from boostr._engine import boosting
 from boostr._engine.selection import TreeLog, draw_folds, grow, validate
-from boostr._engine.tree import GrowthParams, _whole
+from boostr._engine.tree import PARALLEL_FROM, GrowthParams, _whole, grow_tree
 from boostr._engine.tree._whole import _MOST_AHEAD
+from boostr._kernels.team import run_together
 
 N_ROUNDS = 7
 
 
 def by_one(booster):
-    """Grow trees as if no kernel could grow several."""
-    booster._grow_ahead = lambda n_rounds: []
+    """Grow trees as if no kernel could add them."""
+    read_root = booster.state.read_root
+
+    def forget_others(*arguments):
+        root = read_root(*arguments)
+        root.followed = None
+        return root
+
+    booster.state.read_root = forget_others
     return booster
 
 
@@ -58,11 +67,13 @@ def sizes(monkeypatch):
     n_held_out=st.integers(0, 20),
     n_ahead=st.integers(1, N_ROUNDS),
     family=st.sampled_from(sorted(FAMILIES)),
-    max_leaves=st.integers(2, 9),
+    max_leaves=st.integers(1, 9),
     min_samples_leaf=st.integers(1, 8),
     n_candidates=st.sampled_from([0, 2]),
     starts_at_mean=st.booleans(),
     learning_rate=st.sampled_from([0.3, 1]),
+    subsample=st.sampled_from([1.0, 0.6]),
+    colsample=st.sampled_from([1.0, 0.6]),
     has_groups=st.booleans(),
 )
 def test_rounds_of_one_kernel_are_those_of_single_steps(
@@ -78,12 +89,53 @@ def test_rounds_of_one_kernel_are_those_of_single_steps(
     assert_same_rounds(problem.booster(**given), single, n_ahead)
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="one thread only")
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 9_000),
+    n_threads=st.sampled_from([2, 3, 5]),
+    n_ahead=st.integers(1, 3),
+    family=st.sampled_from(["power", "spline"]),
+    max_leaves=st.integers(2, 7),
+    n_candidates=st.sampled_from([0, 3]),
+    subsample=st.sampled_from([1.0, 0.6]),
+)
+@settings(max_examples=40)
+def test_threads_grow_the_same_rounds(seed, n, n_threads, n_ahead, family, **params):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng, n, family)
+    members = np.sort(rng.permutation(n)[n // 10 :]).astype(np.int32)
+    given = {"members": members, "seed": seed % 1000, **params}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boostr._engine.tree._source.PARALLEL_FROM", 1)
+        patch.setattr(boosting, "_PARALLEL_FROM", 4_000)
+        ahead = problem.booster(n_threads=n_threads, **given)
+        assert_same_rounds(ahead, by_one(problem.booster(**given)), n_ahead, 3)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="one thread only")
+def test_threads_share_large_trees_alone(rng, monkeypatch):
+    calls = []
+
+    def share(n_threads, kernel, *arguments):
+        calls.append(n_threads)
+        return run_together(n_threads, kernel, *arguments)
+
+    monkeypatch.setattr(_whole, "run_together", share)
+    for n in (PARALLEL_FROM - 1, PARALLEL_FROM):
+        booster = make_problem(rng, n).booster(n_threads=2)
+        booster.step()
+        assert len(calls) == (n >= PARALLEL_FROM)
+
+
 def test_a_call_grows_what_is_certain_but_not_too_many(rng, sizes):
     booster = make_problem(rng, 40).booster()
-    booster.step(n_certain=5)  # alone: sums of the root are not known yet
-    for n_certain in range(_MOST_AHEAD + 5, 0, -1):
-        booster.step(n_certain=n_certain)
-    assert sizes == [_MOST_AHEAD, 5]
+    n_rounds = _MOST_AHEAD + 6
+    for turn in range(n_rounds):
+        booster.step(n_certain=n_rounds - turn)
+    assert sizes == [1, _MOST_AHEAD, 5]  # sums of the first root were not known yet
+    booster.step()
+    assert len(sizes) == 3  # one tree alone
 
 
 def test_large_trees_are_grown_one_by_one(rng, sizes, monkeypatch):
@@ -91,7 +143,7 @@ def test_large_trees_are_grown_one_by_one(rng, sizes, monkeypatch):
     booster = make_problem(rng, 40).booster()
     for _ in range(5):
         booster.step(n_certain=10)
-    assert sizes == [2, 2]
+    assert sizes == [1, 2, 2]
 
 
 @pytest.mark.parametrize("params", [{"subsample": 0.5}, {"colsample": 0.5}])
@@ -119,7 +171,7 @@ def run(problem, is_ahead, monkeypatch, **changes):
     task = replace(problem.task(60, learning_rate=0.3), patience=4, **changes)
     with monkeypatch.context() as patch:
         if not is_ahead:
-            patch.setattr(boosting, "grow_rounds", lambda *_: [])
+            patch.setattr(_whole.WholeRoot, "can_grow_rounds", lambda *_: False)
         folds = draw_folds(len(problem), 3, 1, 0)
         rival = validate(task, replace(growth, max_leaves=2), folds, "rival")
         return validate(task, growth, folds, "run", rival), grow(task, growth, 9, "trees")
@@ -139,9 +191,13 @@ def test_runs_end_and_keep_as_if_all_rounds_were_single(rng, monkeypatch):
 
 
 def test_no_round_is_grown_in_vain(rng, monkeypatch, sizes):
-    kept = []
-    log = TreeLog(keep=kept.append)
-    run(make_problem(rng, 60), True, monkeypatch, log=log)
-    n_boosters = sum(len(trees) for trees in kept)
-    n_first = 3 + 3 + 1  # whose root was not summed yet
-    assert sum(sizes) == n_boosters - n_first
+    kept, singles = [], []
+
+    def count(*arguments):
+        singles.append(1)
+        return grow_tree(*arguments)
+
+    monkeypatch.setattr(boosting, "grow_tree", count)
+    run(make_problem(rng, 60), True, monkeypatch, log=TreeLog(keep=kept.append))
+    assert max(sizes) > 1
+    assert sum(sizes) + len(singles) == sum(len(trees) for trees in kept)

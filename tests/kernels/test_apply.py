@@ -8,7 +8,6 @@ from tests import oracles
 from boostr._kernels.apply import (
     Nodes,
     add_grown_tree,
-    add_grown_tree_together,
     add_tree,
     add_tree_parallel,
     find_leaves,
@@ -16,7 +15,6 @@ from boostr._kernels.apply import (
     sum_leaves,
     sum_leaves_parallel,
 )
-from boostr._kernels.team import can_share, run_together
 
 MISSING = 255
 N_FEATURES = 3
@@ -207,8 +205,8 @@ def test_the_loss_is_the_quadratic_of_the_members(rng):
 
 
 @pytest.mark.parametrize("n_terms", [1, 2, 3])
-@pytest.mark.parametrize(("n_chunks", "n_threads"), [(1, 1), (7, 1), (7, 2), (7, 3)])
-def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_threads):
+@pytest.mark.parametrize("n_chunks", [1, 7])
+def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks):
     nodes, _ = make_trees(rng, [5], n_terms)
     bins = make_bins(rng, 200)
     _, linear, quadratic, theta, gradients = make_state(
@@ -225,10 +223,7 @@ def test_known_leaves_give_the_same_bits(rng, n_terms, n_chunks, n_threads):
     data = (bins, MISSING, nodes, linear, quadratic)
     space = np.empty(200, dtype=np.int32), np.empty(n_chunks)
     known = (np.concatenate(parts), span, everybody[is_other], *space)
-    if can_share(n_threads, add_grown_tree_together):
-        found = run_together(n_threads, add_grown_tree_together, *data, *own, *known)
-    else:
-        found = add_grown_tree(*data, *own, *known)
+    found = add_grown_tree(*data, *own, *known)
     expected = add_tree_parallel(*data, *other, n_chunks)
     assert found == expected
     assert np.array_equal(np.hstack(own), np.hstack(other))

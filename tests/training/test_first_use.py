@@ -15,7 +15,7 @@ from boostr import BoostR
 from boostr._engine.tree import _whole
 from boostr._kernels import compiling
 from boostr._kernels.growth import grow_best_first, grow_groups_best_first
-from boostr._kernels.growth_together import grow_together
+from boostr._kernels.rounds_together import boost_together
 from boostr._training import dozen, first_use, other_process
 from boostr._training.fit import fit_model
 from boostr._training.run import Hooks
@@ -63,16 +63,19 @@ print([name for name, kernel in kernels.items() if len(kernel.signatures) > befo
 SHARE_AGAIN = """
 import numpy as np
 from boostr import BoostR, RecurrentEvents
-from boostr._kernels import apply, growth_together
-from boostr._training import dozen, other_process
+from boostr._engine.tree import compile_rounds
+from boostr._kernels.rounds import boost
+from boostr._kernels.rounds_together import boost_together
+from boostr._training import other_process
 other_process.start = lambda: False
 X = np.arange(30_000.0)[:, None]
 y = RecurrentEvents.from_flat(np.ones(30_000), np.arange(30_001), end=np.full(30_000, 2.0))
-BoostR(n_estimators=3, validation=None, n_jobs=2).fit(X, y)
-kernels = apply.add_grown_tree_together, growth_together.grow_together
-before = [len(kernel.signatures) for kernel in kernels]
-dozen._compile_shared(np.zeros(1, dtype=bool))
-print(before, [len(kernel.signatures) for kernel in kernels])
+for n_jobs in (1, 2):
+    BoostR(n_estimators=3, validation=None, n_jobs=n_jobs).fit(X, y)
+before = [len(kernel.signatures) for kernel in (boost, boost_together)]
+for is_shared in (False, True):
+    compile_rounds(np.zeros(1, dtype=bool), is_shared=is_shared)
+print(before, [len(kernel.signatures) for kernel in (boost, boost_together)])
 """
 PLAIN = None, np.zeros(2, dtype=bool), False, False
 HURRY = None, np.zeros(2, dtype=bool), True, False
@@ -200,9 +203,9 @@ def test_a_kernel_is_used_as_soon_as_it_is_on_disk(monkeypatch):
     numeric = np.zeros(2, dtype=bool)
     first_use.compile_side_by_side(BoostR()._settings(), 2, 12, numeric, has_sensors=False)
     assert not compiling.has_kernel(grow_best_first)
-    monkeypatch.setattr(compiling, "is_missing", lambda kernel: kernel is grow_together)
+    monkeypatch.setattr(compiling, "is_missing", lambda kernel: kernel is boost_together)
     assert compiling.has_kernel(grow_best_first)
-    assert not compiling.has_kernel(grow_together)
+    assert not compiling.has_kernel(boost_together)
 
 
 def test_the_disk_is_looked_at_seldom(monkeypatch):
@@ -224,7 +227,7 @@ def test_the_disk_is_looked_at_seldom(monkeypatch):
 @pytest.mark.usefixtures("started")
 @pytest.mark.parametrize("n", [12, 10_000])
 def test_only_large_trees_need_the_kernel_of_several_threads(n, started, monkeypatch):
-    monkeypatch.setattr(first_use, "is_missing", lambda kernel: kernel is grow_together)
+    monkeypatch.setattr(first_use, "is_missing", lambda kernel: kernel is boost_together)
     numeric = np.zeros(2, dtype=bool)
     given = BoostR()._settings(), 2, n, numeric
     for _ in range(2):  # the second one knows that a process is busy
@@ -260,24 +263,32 @@ def test_a_process_that_has_ended_is_started_again(started):
 def test_trees_do_not_wait_for_the_kernel_and_have_the_same_bits(
     n_more, started, monkeypatch
 ):
-    whole = []
+    whole = []  # trees that kernels have grown
 
     def grow(*arguments):
         whole.append(1)
         return _whole.grow_whole_tree(*arguments)
+
+    def grow_several(*arguments):
+        rounds = _whole.grow_ahead(*arguments)
+        whole.extend([1] * len(rounds))
+        return rounds
 
     def poll(process, asked=[]):  # noqa: B006 - counts
         asked.append(1)
         return None if len(asked) <= n_more else 0
 
     monkeypatch.setattr("boostr._engine.tree._grower.grow_whole_tree", grow)
+    monkeypatch.setattr("boostr._engine.tree._grower.grow_ahead", grow_several)
     params = {"min_samples_leaf": 2, "n_estimators": 6}
     expected = fit_dozen(n_jobs=1, **params)
     n_whole = len(whole)
     whole.clear()
     monkeypatch.setattr(FakeProcess, "poll", poll)
     assert np.array_equal(fit_dozen(n_jobs=2, **params), expected)
-    assert len(whole) == max(n_whole - n_more, 0)
+    n_not_whole = n_whole - len(whole)
+    assert n_not_whole <= n_more
+    assert (n_not_whole == n_whole) == (n_more == 100)
     assert len(started) == 1
 
 

@@ -25,16 +25,15 @@ from boostr._engine.tree import (
     grow_rounds,
     grow_tree,
     joins_bins,
+    read_whole_root,
 )
 from boostr._kernels.apply import (
     add_grown_tree,
-    add_grown_tree_together,
     add_tree,
     add_tree_parallel,
     quadratic_loss,
 )
 from boostr._kernels.rounds import Followed
-from boostr._kernels.team import can_share, run_together
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
 
@@ -110,7 +109,6 @@ class LocalBoostingState:
         self.gradients = -stats.linear
         n = len(stats.linear)
         losses = np.empty(_N_CHUNKS if n >= _PARALLEL_FROM else 1)
-        self._n_threads = n_threads if n >= _PARALLEL_FROM else 1
         self._stats = stats
         self._features = features
         self._first = first
@@ -124,8 +122,10 @@ class LocalBoostingState:
         )
         self._space = self._source.scratch, losses
         self._members = np.delete(np.arange(n, dtype=np.int32), held_out)
+        self._rows = self._members  # that the next tree is grown on
         self._followed = Followed(
             self._members,
+            held_out,
             held_out,
             features.missing_bin,
             stats.linear,
@@ -139,6 +139,7 @@ class LocalBoostingState:
         rows = self._members
         if share < 1.0:
             rows = rows[draw_individuals(rows + np.int64(self._first), share, seed)]
+        self._rows = rows
         self._source.start(rows)
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
@@ -146,6 +147,10 @@ class LocalBoostingState:
         root = self._source.read_root(features, max_leaves)
         if root is not None:
             root.followed = self._followed
+            if self._rows is not self._members and root.can_share:
+                everybody = np.arange(len(self.theta), dtype=np.int32)
+                others = np.delete(everybody, self._rows)
+                root.followed = self._followed._replace(members=self._rows, others=others)
         return root
 
     def root(self, features: IndexArray) -> FloatArray:
@@ -182,12 +187,7 @@ class LocalBoostingState:
         if grown is not None and len(grown[0]) == len(self._members):
             order, span, rest = grown
             others = np.concatenate([self.held_out, rest]) if len(rest) else self.held_out
-            known = (order, span, others, *self._space)
-            if can_share(self._n_threads, add_grown_tree_together):
-                add = add_grown_tree_together
-                total = run_together(self._n_threads, add, *arguments, *known)
-            else:
-                total = add_grown_tree(*arguments, *known)
+            total = add_grown_tree(*arguments, order, span, others, *self._space)
         elif n_chunks > 1:
             total = add_tree_parallel(*arguments, n_chunks)
         else:
@@ -276,8 +276,8 @@ class Booster:
         self.held_out_loss = 0.0
         self._layout = layout
         self._problem = problem
-        self._growth = replace(params.growth, n_threads=n_threads)
-        self._params = replace(params, growth=self._growth)
+        growth = replace(params.growth, n_threads=n_threads)
+        self._params = replace(params, growth=growth)
         self._rng = np.random.default_rng(params.seed)
         self._seeds = _draw_seeds(self._rng)
         has_categories = bool(layout.is_categorical.any())
@@ -294,42 +294,22 @@ class Booster:
         is; random numbers are drawn all the same, so that the next step goes on alike.
         Trees of the next steps may be grown with it, if ``n_certain`` are to come.
         """
-        if known is None and not self._ahead:
-            self._ahead.extend(self._grow_ahead(n_certain))
-        if self._ahead:
-            tree, self.total_loss, self.held_out_loss, self._kept = self._ahead.popleft()
-        else:
-            drawn = self._draw()
+        if not self._ahead:
+            rows, columns, seeds = self._draw()
             if known is None:
-                tree = self._grow(*drawn)
+                self._ahead.extend(self._grow(rows, columns, seeds, n_certain))
             else:
-                tree = known
-                self._check(tree)
-            self.total_loss, self.held_out_loss = self.state.add(tree)
-            self._kept = None
+                next(seeds)
+                self._check(known)
+                self.state.start(1.0, 0)  # nobody knows the leaves
+                self._ahead.append(self._add(known))
+        tree, self.total_loss, self.held_out_loss, self._kept = self._ahead.popleft()
         self.trees.append(tree)
         return tree
 
     def keep(self) -> None:
         """Remember the coefficients of those held out as the last tree left them."""
         self.state.keep(self._kept)
-
-    def _grow_ahead(self, n_rounds: int) -> list[GrownRound]:
-        """Return up to so many rounds, none where every tree needs calls of its own."""
-        if self._is_at_mean or not self._params.can_run_ahead(self._problem):
-            return []
-        self.state.start(1.0, 0)
-        rounds = grow_rounds(
-            self.state,
-            self._problem,
-            self._growth,
-            self._layout.n_values,
-            self._is_categorical,
-            self._all_features,
-            NextRounds(self._seeds, self._params.learning_rate, n_rounds),
-        )
-        self.state.start(1.0, 0)  # the trees are added already
-        return rounds
 
     def _check(self, tree: Tree) -> None:
         """Refuse a tree of other data: kernels would read where nothing is."""
@@ -345,33 +325,39 @@ class Booster:
     def _is_at_mean(self) -> bool:
         return self._params.starts_at_mean and not self.trees
 
-    def _draw(self) -> tuple[int, IndexArray, int]:
-        """Draw the seed of the individuals, the features and the seed of one tree."""
+    def _draw(self) -> tuple[int, IndexArray, Iterator[int]]:
+        """Draw the seed of the individuals, the features and the seeds of trees."""
         if not self._params.draws_some:
-            return 0, self._all_features, next(self._seeds)
+            return 0, self._all_features, self._seeds
         rows, columns = 0, self._all_features
         if not self._is_at_mean:
             if self._params.subsample < 1.0:
                 rows = int(self._rng.integers(2**63))
             columns = self._draw_columns()
-        return rows, columns, int(self._rng.integers(2**63))
+        return rows, columns, iter([int(self._rng.integers(2**63))])
 
-    def _grow(self, rows: int, columns: IndexArray, seed: int) -> Tree:
-        is_mean = self._is_at_mean
-        self.state.start(1.0 if is_mean else self._params.subsample, rows)
-        tree = grow_tree(
-            self.state,
-            self._problem,
-            replace(self._growth, max_leaves=1) if is_mean else self._growth,
-            self._layout.n_values,
-            self._is_categorical,
-            columns,
-            seed,
-        )
+    def _grow(
+        self, rows: int, columns: IndexArray, seeds: Iterator[int], n_certain: int
+    ) -> list[GrownRound]:
+        """Grow a tree and add it, and those of next rounds if one kernel can do it."""
+        params, is_mean = self._params, self._is_at_mean
+        self.state.start(1.0 if is_mean else params.subsample, rows)
+        growth = replace(params.growth, max_leaves=1) if is_mean else params.growth
+        root = read_whole_root(self.state, self._problem, growth, columns)
+        given = self._layout.n_values, self._is_categorical, columns
+        n_at_most = 1 if params.draws_some else n_certain
+        if not is_mean and root is not None and root.can_grow_rounds(n_at_most):
+            to_come = NextRounds(seeds, params.learning_rate, n_at_most)
+            return grow_rounds(root, self._problem, growth, *given, to_come)
+        tree = grow_tree(self.state, self._problem, growth, *given, next(seeds), root)
         if not is_mean:
             value = tree.nodes.value  # nobody else knows the tree yet
-            np.multiply(value, self._params.learning_rate, out=value)
-        return tree
+            np.multiply(value, params.learning_rate, out=value)
+        return [self._add(tree)]
+
+    def _add(self, tree: Tree) -> GrownRound:
+        """Add a tree to the coefficients of all individuals."""
+        return GrownRound(tree, *self.state.add(tree), None)
 
     def _draw_columns(self) -> IndexArray:
         n_features = len(self._all_features)

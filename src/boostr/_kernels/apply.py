@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boostr._kernels._jit import allocating_kernel, inlined_kernel, inner_kernel, kernel
-from boostr._kernels.team import Team, begin_step, cut, dismiss, next_part, read_step
+from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import (
     AnyArray,
@@ -21,11 +20,13 @@ from boostr._typing import (
 __all__ = [
     "Nodes",
     "add_grown_tree",
-    "add_grown_tree_together",
+    "add_leaves",
     "add_tree",
     "add_tree_parallel",
     "find_leaves",
+    "find_some_leaves",
     "quadratic_loss",
+    "sum_in_order",
     "sum_leaves",
     "sum_leaves_parallel",
 ]
@@ -48,8 +49,6 @@ class Nodes(NamedTuple):
     value: FloatArray  # (n_nodes, n_terms) coefficients; inner nodes keep theirs too
 
 
-_FIND, _ADD = range(2)  # steps: leaves are found, then added
-_N_PARTS = 8  # in which leaves are found
 _BLOCK = 256  # rows that walk through one tree before the next tree is fetched
 
 
@@ -99,7 +98,7 @@ def find_leaves(
 
 
 @inner_kernel
-def _add_leaves(
+def add_leaves(
     begin: int,
     end: int,
     leaves: IndexArray,
@@ -156,7 +155,7 @@ def _add_leaves(
 
 
 @kernel
-def _sum_in_order(losses: FloatArray) -> float:
+def sum_in_order(losses: FloatArray) -> float:
     """Return a sum whose bits do not depend on the number of threads."""
     total = 0.0
     for chunk in range(losses.shape[0]):
@@ -201,11 +200,11 @@ def add_tree(
     leaves = np.empty(x_binned.shape[0], np.int32)
     find_leaves(x_binned, missing_bin, nodes, 0, leaves)
     data = (linear, quadratic, theta, gradients)
-    return _add_leaves(0, leaves.shape[0], leaves, nodes.value, *data)
+    return add_leaves(0, leaves.shape[0], leaves, nodes.value, *data)
 
 
-@inlined_kernel
-def _find_some_leaves(
+@inner_kernel
+def find_some_leaves(
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
@@ -269,60 +268,15 @@ def add_grown_tree(
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    _find_some_leaves(x_binned, missing_bin, nodes, members, span, others, 0, 1, leaves)
+    find_some_leaves(x_binned, missing_bin, nodes, members, span, others, 0, 1, leaves)
     n_chunks = losses.shape[0]
     for chunk in range(n_chunks):
         begin = chunk * leaves.shape[0] // n_chunks
         end = (chunk + 1) * leaves.shape[0] // n_chunks
-        losses[chunk] = _add_leaves(
+        losses[chunk] = add_leaves(
             begin, end, leaves, nodes.value, linear, quadratic, theta, gradients
         )
-    return _sum_in_order(losses)
-
-
-@kernel
-def add_grown_tree_together(
-    x_binned: BinArray,
-    missing_bin: int,
-    nodes: Nodes,
-    linear: FloatArray,
-    quadratic: FloatArray,
-    theta: FloatArray,
-    gradients: FloatArray,
-    members: IndexArray,
-    span: PositionArray,
-    others: IndexArray,
-    leaves: IndexArray,
-    losses: FloatArray,
-    team: Team,
-) -> float:
-    """Do the same on several threads."""
-    for kind in (_FIND, _ADD):
-        part = begin_step(team, kind, 0, _N_PARTS if kind == _FIND else losses.shape[0])
-        while part >= 0:
-            step, _, n_parts = read_step(team)
-            if step == _FIND:
-                _find_some_leaves(
-                    x_binned,
-                    missing_bin,
-                    nodes,
-                    members,
-                    span,
-                    others,
-                    part,
-                    n_parts,
-                    leaves,
-                )
-            else:
-                begin, end = cut(0, leaves.shape[0], part, n_parts)
-                losses[part] = _add_leaves(
-                    begin, end, leaves, nodes.value, linear, quadratic, theta, gradients
-                )
-            part = next_part(team)
-    if team.is_helper:
-        return 0.0
-    dismiss(team)
-    return _sum_in_order(losses)
+    return sum_in_order(losses)
 
 
 def add_tree_parallel(
@@ -344,7 +298,7 @@ def add_tree_parallel(
         data = linear[own], quadratic[own], theta[own], gradients[own]
         return add_tree(x_binned[own], missing_bin, nodes, *data)
 
-    return _sum_in_order(np.array(run_in_parts(len(x_binned), n_parts, add)))
+    return sum_in_order(np.array(run_in_parts(len(x_binned), n_parts, add)))
 
 
 @kernel

@@ -20,6 +20,7 @@ from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
 from boostr._typing import (
     Address,
+    AnyArray,
     BinArray,
     BoolArray,
     FloatArray,
@@ -67,7 +68,7 @@ class SplitRules(NamedTuple):
     penalty: FloatArray  # (n_terms, n_terms)
     min_count: float
     n_candidates: int
-    seed: np.uint64
+    seed: AnyArray  # (1,) uint64 of the tree
     rising: IndexArray  # (n_bins,)
     is_candidate: BoolArray  # (2, n_bins) siblings may be searched at the same time
     price: float  # of a leaf
@@ -119,7 +120,7 @@ def _solve(
 
 @inlined_kernel
 def _seed_of(node: int, rules: SplitRules) -> np.uint64:
-    return rules.seed + np.uint64(node) * np.uint64(_NODE_STEP)
+    return rules.seed[0] + np.uint64(node) * np.uint64(_NODE_STEP)
 
 
 @inner_kernel

@@ -17,15 +17,19 @@ from boostr._kernels.growth import (
     grow_groups_best_first,
 )
 from boostr._kernels.growth_groups import GroupRules
-from boostr._typing import Address, FloatArray, IndexArray, PositionArray
+from boostr._typing import Address, AnyArray, FloatArray, IndexArray, PositionArray
 
 __all__ = [
     "Followed",
     "GrownTrees",
+    "begin_round",
     "boost",
+    "end_round",
     "find_add",
     "find_grow",
     "find_grow_groups",
+    "read_tree",
+    "write_tree",
 ]
 
 _N_NODES = types.UniTuple(types.int64, 2)  # and number of splits by category
@@ -39,7 +43,8 @@ class Followed(NamedTuple):
     """What trees are added to, and what the loss is computed from."""
 
     members: IndexArray  # (n_members,) that trees are grown on
-    held_out: IndexArray  # (n_held_out,) all others
+    others: IndexArray  # (n_others,) that they are not grown on
+    held_out: IndexArray  # (n_held_out,) some of the others, or all
     missing_bin: int
     linear: FloatArray  # (n_individuals, n_terms)
     quadratic: FloatArray  # (n_individuals, n_terms or n_terms * (n_terms + 1) / 2)
@@ -59,18 +64,16 @@ class GrownTrees(NamedTuple):
 
 
 @inner_kernel
-def _write_tree(
-    nodes: GrowingNodes,
-    n_nodes: int,
-    learning_rate: float,
-    first: int,
-    first_set: int,
-    out: GrownTrees,
+def write_tree(
+    turn: int, nodes: GrowingNodes, n_new: tuple[int, int], rate: float, out: GrownTrees
 ) -> None:
     """Write a tree, shrunk, after those of earlier rounds."""
     n_terms, n_bins = nodes.value.shape[1], nodes.goes_left.shape[1]
-    trees = out.nodes
-    for node in range(n_nodes):
+    trees, first, first_set = out.nodes, 0, 0
+    if turn > 0:
+        first, first_set = out.ends[turn - 1, 0], out.ends[turn - 1, 1]
+    out.ends[turn, 0], out.ends[turn, 1] = first + n_new[0], first_set + n_new[1]
+    for node in range(n_new[0]):
         place = first + node
         trees.feature[place] = nodes.feature[node]
         trees.bin_threshold[place] = nodes.bin_threshold[node]
@@ -80,7 +83,7 @@ def _write_tree(
         out.gain[place] = nodes.gain[node]
         out.n_members[place] = nodes.n_members[node]
         for term in range(n_terms):
-            trees.value[place, term] = nodes.value[node, term] * learning_rate
+            trees.value[place, term] = nodes.value[node, term] * rate
         if nodes.category_set[node] < 0:
             continue
         own = trees.categories[first_set + nodes.category_set[node]]
@@ -92,18 +95,56 @@ def _write_tree(
 
 
 @inner_kernel
-def _copy_held_out(theta: FloatArray, held_out: IndexArray, out: FloatArray) -> None:
+def read_tree(turn: int, out: GrownTrees) -> Nodes:
+    """Return the tree of a round."""
+    trees, first, first_set = out.nodes, 0, 0
+    if turn > 0:
+        first, first_set = out.ends[turn - 1, 0], out.ends[turn - 1, 1]
+    last, last_set = out.ends[turn, 0], out.ends[turn, 1]
+    return Nodes(
+        trees.feature[first:last],
+        trees.bin_threshold[first:last],
+        trees.missing_left[first:last],
+        trees.left_child[first:last],
+        trees.category_set[first:last],
+        trees.categories[first_set:last_set],
+        trees.value[first:last],
+    )
+
+
+@inner_kernel
+def end_round(
+    turn: int, total: float, gradients: FloatArray, followed: Followed, out: GrownTrees
+) -> None:
+    """Write what a tree led to, given the loss of all individuals."""
+    theta, held_out, kept = followed.theta, followed.held_out, out.kept[turn]
+    out.losses[turn, 0] = total
+    out.losses[turn, 1] = quadratic_loss(theta, gradients, followed.linear, held_out)
     for position in range(held_out.shape[0]):
         row = np.uint64(held_out[position])
         for term in range(theta.shape[1]):
-            out[position, term] = theta[row, term]
+            kept[position, term] = theta[row, term]
+
+
+@inner_kernel
+def begin_round(
+    turn: int,
+    seeds: AnyArray,
+    members: IndexArray,
+    followed: Followed,
+    rules: SplitRules,
+) -> None:
+    """Put all members at the root, and set the seed of the tree."""
+    rules.seed[0] = seeds[turn]
+    for position in range(members.shape[0]):
+        members[position] = followed.members[position]
 
 
 @kernel
 def boost(
     grow: Address,
     add: Address,
-    seeds: PositionArray,
+    seeds: AnyArray,
     learning_rate: float,
     individuals: Individuals,
     root: FloatArray,
@@ -123,74 +164,45 @@ def boost(
     grow, add : Address
         Of the kernel that grows a tree, given the next arguments (see `grow_best_first`),
         and of `add_grown_tree`.
-    seeds : (n_rounds,) int64
-        Seeds of the trees, in the place of that of ``rules``.
+    seeds : (n_rounds,) uint64
+        Seeds of the trees.
     learning_rate : float
         What the coefficients of leaves are multiplied by.
     individuals, root, gradients, rules, max_leaves, histograms, nodes, kind
-        Arguments of the kernel that grows a tree; the root is not summed yet.
+        Arguments of the kernel that grows a tree. If the root is summed already, there
+        may be one round only.
     followed : Followed
         Coefficients, which are updated in place, as are the gradients of individuals.
     out : GrownTrees
         Overwritten.
     """
-    held_out, theta, members = followed.held_out, followed.theta, individuals.members
-    trees, first, first_set = out.nodes, 0, 0
     for turn in range(seeds.shape[0]):
-        for position in range(members.shape[0]):
-            members[position] = followed.members[position]
-        own_rules = SplitRules(
-            rules.features,
-            rules.n_values,
-            rules.is_categorical,
-            rules.penalty,
-            rules.min_count,
-            rules.n_candidates,
-            np.uint64(seeds[turn]),
-            rules.rising,
-            rules.is_candidate,
-            rules.price,
-            rules.accumulate,
-        )
-        n_nodes, n_sets = _grow(
+        begin_round(turn, seeds, individuals.members, followed, rules)
+        n_new = _grow(
             grow,
             individuals,
             root,
             gradients,
-            own_rules,
+            rules,
             max_leaves,
             histograms,
             nodes,
             kind,
         )
-        _write_tree(nodes, n_nodes, learning_rate, first, first_set, out)
-        last, last_set = first + n_nodes, first_set + n_sets
-        tree = Nodes(
-            trees.feature[first:last],
-            trees.bin_threshold[first:last],
-            trees.missing_left[first:last],
-            trees.left_child[first:last],
-            trees.category_set[first:last],
-            trees.categories[first_set:last_set],
-            trees.value[first:last],
-        )
-        out.losses[turn, 0] = _add(
+        write_tree(turn, nodes, n_new, learning_rate, out)
+        total = _add(
             add,
             individuals.x_fine,
             followed.missing_bin,
-            tree,
+            read_tree(turn, out),
             followed.linear,
             followed.quadratic,
-            theta,
+            followed.theta,
             individuals.gradients,
-            members,
+            individuals.members,
             nodes.span,
-            held_out,
+            followed.others,
             individuals.scratch,
             followed.losses,
         )
-        gradient = individuals.gradients
-        out.losses[turn, 1] = quadratic_loss(theta, gradient, followed.linear, held_out)
-        _copy_held_out(theta, held_out, out.kept[turn])
-        out.ends[turn, 0], out.ends[turn, 1] = last, last_set
-        first, first_set = last, last_set
+        end_round(turn, total, individuals.gradients, followed, out)

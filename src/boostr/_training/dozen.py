@@ -26,22 +26,18 @@ from boostr._engine.tree import (
     compile_growth,
     compile_rounds,
     compile_search,
-    compile_shared_growth,
     pack_trees,
 )
 from boostr._kernels.apply import (
     add_grown_tree,
-    add_grown_tree_together,
     quadratic_loss,
     sum_leaves,
 )
 from boostr._kernels.binning import partition_members
-from boostr._kernels.compiling import compile_for
 from boostr._kernels.counts import score_counts
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
-from boostr._kernels.team import Team
 from boostr._typing import BinArray, BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis, SensorBasis
 from boostr.basis.base import require_paths
@@ -86,12 +82,6 @@ def _compile_first() -> None:
     partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
     quadratic_loss(numbers, numbers, numbers, nobody)
     add_grown_tree(*_add_nobody())
-
-
-def _compile_shared(is_categorical: BoolArray) -> None:
-    """Compile the kernels by which threads grow large trees together, and add them."""
-    compile_shared_growth(is_categorical)
-    compile_for(add_grown_tree_together, *_add_nobody(), Team.of(2))
 
 
 def _sum_over_nobody(n_terms: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -206,9 +196,9 @@ def main() -> None:
         _compile_sums()
     compile_growth(is_categorical)
     _compile_last()
-    compile_rounds(is_categorical)
     if is_large:
-        _compile_shared(is_categorical)
+        compile_rounds(is_categorical, is_shared=True)
+    compile_rounds(is_categorical)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from boostr._engine.tree import PARALLEL_FROM, compile_search
 from boostr._kernels.compiling import do_without, is_missing
 from boostr._kernels.group_lasso import find_descend
 from boostr._kernels.growth import grow_best_first, grow_groups_best_first
-from boostr._kernels.growth_together import grow_together
+from boostr._kernels.rounds_together import boost_together
 from boostr._training import other_process
 from boostr._training.settings import Settings
 from boostr._typing import BoolArray
@@ -48,7 +48,7 @@ def compile_side_by_side(
         return
     is_large = n_individuals >= PARALLEL_FROM and not has_sensors
     grow = grow_groups_best_first if has_sensors else grow_best_first
-    is_share_missing = is_large and is_missing(grow_together)
+    is_share_missing = is_large and is_missing(boost_together)
     if not is_missing(grow) and (not is_share_missing or other_process.is_busy()):
         return
     try:

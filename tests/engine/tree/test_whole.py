@@ -1,10 +1,9 @@
 """Trees that one kernel grows are those that are grown node by node."""
 
 import hypothesis.strategies as st
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.engine.histories import FAMILIES
 from tests.engine.problems import make_problem
 
@@ -142,37 +141,6 @@ def test_trees_of_many_individuals_are_the_same_too(rng, n_threads):
     expected = grow(problem, NodeByNode(alone), [0, 1, 2], max_leaves=4)
     assert expected.count[1:3].max() >= HALVES_FROM
     assert_same(found, expected)
-
-
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="one thread only")
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(1, 9_000),
-    n_threads=st.sampled_from([2, 3, 5]),
-    family=st.sampled_from(["power", "spline"]),
-    max_leaves=st.integers(2, 7),
-    n_candidates=st.sampled_from([0, 3]),
-    features=st.sampled_from([[0, 1, 2], [2], [1, 0]]),
-)
-@settings(max_examples=40)
-def test_threads_grow_the_same_tree(seed, n, n_threads, family, features, **params):
-    rng = np.random.default_rng(seed)
-    problem = make_problem(rng, n, family)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boostr._engine.tree._source.PARALLEL_FROM", 1)
-        source, alone = make_source(problem, n_threads=n_threads), make_source(problem)
-        for tree in range(2):  # of the second one only gradients are summed
-            source.start(problem.everybody)
-            alone.start(problem.everybody)
-            found = grow(problem, source, features, seed + tree, **params)
-            expected = grow(problem, alone, features, seed + tree, **params)
-            assert_same(found, expected)
-            for own, other in zip(
-                source.take_spans(found)[:2], alone.take_spans(expected)[:2], strict=True
-            ):
-                n_nodes = len(found.nodes.feature)
-                some = slice(n_nodes) if own.ndim == 2 else slice(None)
-                assert np.array_equal(own[some], other[some])
 
 
 @pytest.mark.parametrize("max_leaves", [1, 2, 6])

@@ -6,6 +6,7 @@ from boostr._engine.tree._grower import (
     can_grow_rounds,
     grow_rounds,
     grow_tree,
+    read_whole_root,
 )
 from boostr._engine.tree._limits import Limits
 from boostr._engine.tree._search import LeafProblem, compile_grouped_search, compile_search
@@ -17,7 +18,6 @@ from boostr._engine.tree._whole import (
     WholeRoot,
     compile_growth,
     compile_rounds,
-    compile_shared_growth,
 )
 
 __all__ = [
@@ -36,9 +36,9 @@ __all__ = [
     "compile_growth",
     "compile_rounds",
     "compile_search",
-    "compile_shared_growth",
     "grow_rounds",
     "grow_tree",
     "joins_bins",
     "pack_trees",
+    "read_whole_root",
 ]

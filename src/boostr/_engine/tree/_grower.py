@@ -16,6 +16,7 @@ from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._engine.tree._whole import (
     GrownRound,
     NextRounds,
+    WholeRoot,
     find_kernel,
     grow_ahead,
     grow_whole_tree,
@@ -26,7 +27,13 @@ from boostr._kernels.rounds import boost
 from boostr._kernels.split import sum_bins
 from boostr._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["GrowthParams", "can_grow_rounds", "grow_rounds", "grow_tree"]
+__all__ = [
+    "GrowthParams",
+    "can_grow_rounds",
+    "grow_rounds",
+    "grow_tree",
+    "read_whole_root",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +192,7 @@ def grow_tree(
     is_categorical: BoolArray | None,
     features: IndexArray,
     seed: int,
+    root: WholeRoot | None = None,
 ) -> Tree:
     """Split leaves until no split pays or the tree has enough of them.
 
@@ -192,13 +200,12 @@ def grow_tree(
     ``max_leaves``. Growth ``level`` is the paper's: in each round every leaf with a
     positive gain is split, and no round begins once there are ``max_leaves`` leaves.
     Most trees are grown by one kernel; others node by node, each step on all threads, and
-    so are trees within limits.
+    so are trees within limits. ``root`` is what `read_whole_root` returns, if it is known.
     """
     search, coarse = _state_search(problem, params, n_values, is_categorical)
-    if _is_whole(problem, params):
-        root = source.read_root(features, params.max_leaves)
-        if root is not None:
-            return grow_whole_tree(root, search, features, params.gamma1, seed)
+    root = root or read_whole_root(source, problem, params, features)
+    if root is not None:
+        return grow_whole_tree(root, search, features, params.gamma1, seed)
     builder = _TreeBuilder(search, params, features, seed, coarse)
     if problem.limits is not None:
         builder = _LimitedBuilder(problem.limits, search, params, features, seed, coarse)
@@ -206,13 +213,25 @@ def grow_tree(
     return builder.finish()
 
 
+def read_whole_root(
+    source: HistogramSource,
+    problem: LeafProblem,
+    params: GrowthParams,
+    features: IndexArray,
+) -> WholeRoot | None:
+    """Return the root of a tree that one kernel grows, None of others."""
+    if not _is_whole(problem, params):
+        return None
+    return source.read_root(features, params.max_leaves)
+
+
 def can_grow_rounds(problem: LeafProblem, params: GrowthParams) -> bool:
-    """Return whether `grow_rounds` may be called."""
+    """Return whether one kernel can grow the trees of several rounds."""
     return _is_whole(problem, params) and has_kernel(boost)
 
 
 def grow_rounds(
-    source: HistogramSource,
+    root: WholeRoot,
     problem: LeafProblem,
     params: GrowthParams,
     n_values: IndexArray,
@@ -220,13 +239,7 @@ def grow_rounds(
     features: IndexArray,
     to_come: NextRounds,
 ) -> list[GrownRound]:
-    """Grow, shrink and add the trees of the next rounds by one kernel.
-
-    Return none where every tree needs calls of its own.
-    """
-    root = source.read_root(features, params.max_leaves)
-    if root is None or root.followed is None or root.is_summed or root.n_threads > 1:
-        return []
+    """Grow, shrink and add the trees of the next rounds by one kernel, at least one."""
     search, _ = _state_search(problem, params, n_values, is_categorical)
     return grow_ahead(root, search, features, params.gamma1, to_come)
 

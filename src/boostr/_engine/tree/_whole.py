@@ -17,7 +17,7 @@ from boostr._engine.tree._search import (
 )
 from boostr._engine.tree._tree import Tree, pack_sides
 from boostr._kernels.apply import Nodes
-from boostr._kernels.compiling import compile_for
+from boostr._kernels.compiling import compile_for, has_kernel
 from boostr._kernels.group_lasso import Groups, find_descend
 from boostr._kernels.growth import (
     GrowingNodes,
@@ -28,7 +28,6 @@ from boostr._kernels.growth import (
     grow_groups_best_first,
 )
 from boostr._kernels.growth_groups import GroupRules, find_grouped_search
-from boostr._kernels.growth_together import grow_together
 from boostr._kernels.histogram import find_accumulate
 from boostr._kernels.rounds import (
     Followed,
@@ -38,6 +37,7 @@ from boostr._kernels.rounds import (
     find_grow,
     find_grow_groups,
 )
+from boostr._kernels.rounds_together import boost_together
 from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.split import find_search, sum_bins
 from boostr._kernels.team import Team, can_share, run_together
@@ -51,7 +51,6 @@ __all__ = [
     "WholeRoot",
     "compile_growth",
     "compile_rounds",
-    "compile_shared_growth",
     "find_kernel",
     "grow_ahead",
     "grow_whole_tree",
@@ -174,6 +173,19 @@ class WholeRoot:
         # Where the kernel sums the channels that change from tree to tree, if it does.
         self.gradients = space.gradients[:, :0] if is_summed else space.gradients
 
+    @property
+    def can_share(self) -> bool:
+        """Whether several threads can grow the tree."""
+        return can_share(self.n_threads, boost_together)
+
+    def can_grow_rounds(self, n_rounds: int) -> bool:
+        """Return whether one kernel had better grow and add the trees of so many rounds.
+
+        One tree is grown and added faster by two kernels if one thread does it.
+        """
+        is_worth_it = self.can_share or (n_rounds > 1 and has_kernel(boost))
+        return self.followed is not None and is_worth_it
+
 
 def _make_empty_root(sums: FloatArray) -> WholeRoot:
     """Return the root of nobody, with leaves of one term."""
@@ -205,20 +217,20 @@ def compile_growth(is_categorical: BoolArray, *, is_grouped: bool = False) -> No
     compile_for(find_kernel(search.problem), *arguments)
 
 
-def compile_shared_growth(is_categorical: BoolArray) -> None:
-    """Compile the kernel by which threads grow large trees together."""
-    _, _, arguments = _prepare_nobody(is_categorical, is_grouped=False)
-    compile_for(grow_together, *arguments, Team.of(2))
-
-
-def compile_rounds(is_categorical: BoolArray, *, is_grouped: bool = False) -> None:
+def compile_rounds(
+    is_categorical: BoolArray, *, is_grouped: bool = False, is_shared: bool = False
+) -> None:
     """Compile the kernel that grows and adds the trees of several rounds."""
     root, search, arguments = _prepare_nobody(is_categorical, is_grouped=is_grouped)
     nobody, nothing = root.individuals.members, root.individuals.gradients
-    followed = Followed(nobody, nobody, 1, nothing, nothing, nothing, np.empty(1))
+    data = nobody, nobody, nobody, 1, nothing, nothing, nothing
+    followed = Followed(*data, np.empty(1))
     out = _make_room(root.space, 1, followed, search)
-    seeds = np.zeros(1, dtype=np.int64)
-    compile_for(boost, 0, 0, seeds, 1.0, *arguments, followed, out)
+    steps = np.zeros(1, dtype=np.uint64), 1.0, *arguments, followed, out
+    if is_shared:
+        compile_for(boost_together, *steps, Team.of(2))
+    else:
+        compile_for(boost, 0, 0, *steps)
 
 
 def find_kernel(problem: LeafProblem) -> Any:
@@ -234,11 +246,7 @@ def grow_whole_tree(
     if space.max_leaves == 1:
         return _read_tree(space.nodes, _write_root(root, search), 0)
     arguments = _prepare(root, search, features, price, seed)
-    if problem.groups is None and can_share(root.n_threads, grow_together):
-        n_nodes, n_sets = run_together(root.n_threads, grow_together, *arguments)
-    else:
-        n_nodes, n_sets = find_kernel(problem)(*arguments)
-    return _read_tree(space.nodes, n_nodes, n_sets)
+    return _read_tree(space.nodes, *find_kernel(problem)(*arguments))
 
 
 class NextRounds(NamedTuple):
@@ -255,7 +263,9 @@ class GrownRound(NamedTuple):
     tree: Tree
     total_loss: float
     held_out_loss: float
-    kept: FloatArray  # (n_held_out, n_terms) coefficients of those held out
+    kept: (
+        FloatArray | None
+    )  # (n_held_out, n_terms) coefficients of those held out, if known
 
 
 def grow_ahead(
@@ -269,14 +279,18 @@ def grow_ahead(
     space, followed, n_bins = root.space, root.followed, root.individuals.x_binned.size
     assert followed is not None  # noqa: S101 - callers have looked
     n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_BINS // max(n_bins, 1)))
+    n_rounds = 1 if root.is_summed else n_rounds
     arguments = _prepare(root, search, features, price, 0)
     out = _make_room(space, n_rounds, followed, search)
-    if space.addresses is None:
-        space.addresses = _find_addresses(root, arguments, out)
-    seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.int64, n_rounds)
-    run: Any = boost
-    steps = (*space.addresses, seeds, float(to_come.learning_rate))
-    run(*steps, *arguments, followed, out)
+    seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.uint64, n_rounds)
+    steps = seeds, float(to_come.learning_rate), *arguments, followed, out
+    if search.problem.groups is None and root.can_share:
+        run_together(root.n_threads, boost_together, *steps)
+    else:
+        if space.addresses is None:
+            space.addresses = _find_addresses(root, arguments, out)
+        run: Any = boost
+        run(*space.addresses, *steps)
     return [_read_round(out, turn) for turn in range(n_rounds)]
 
 
@@ -324,7 +338,7 @@ def _find_addresses(
         data.gradients,
         data.members,
         root.space.nodes.span,
-        followed.held_out,
+        followed.others,
         data.scratch,
         followed.losses,
     )
@@ -380,7 +394,7 @@ def _arguments(
         search.problem.penalty,
         search.min_count,
         search.n_candidates,
-        np.uint64(seed),
+        np.array([seed], dtype=np.uint64),
         space.rising,
         space.is_candidate,
         price,

@@ -1,4 +1,4 @@
-"""Growth of a whole tree by several threads.
+"""Several rounds of boosting by several threads.
 
 All steps of a split are shared, see :mod:`boostr._kernels.team`. Their parts depend on the
 number of threads, but the bits of their results do not.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels.apply import add_leaves, find_some_leaves, sum_in_order
 from boostr._kernels.binning import partition_members
 from boostr._kernels.growth import (
     GrowingNodes,
@@ -25,6 +26,14 @@ from boostr._kernels.growth import (
     place_children,
 )
 from boostr._kernels.histogram import HALVES_FROM, call_accumulate
+from boostr._kernels.rounds import (
+    Followed,
+    GrownTrees,
+    begin_round,
+    end_round,
+    read_tree,
+    write_tree,
+)
 from boostr._kernels.team import (
     RESULTS,
     Team,
@@ -34,13 +43,14 @@ from boostr._kernels.team import (
     next_part,
     read_step,
 )
-from boostr._typing import FloatArray, IndexArray, PositionArray
+from boostr._typing import AnyArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["grow_together"]
+__all__ = ["boost_together"]
 
-_SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER = range(5)  # steps
+_SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _FIND, _ADD = range(7)  # steps
 _SUMMED_FROM = 1_000  # members from which they are summed by all threads
 _DIVIDED_FROM = 4_000  # and from which they are divided so
+_N_FOUND = 8  # parts in which leaves are found
 
 
 @inner_kernel
@@ -169,6 +179,30 @@ def _gather_right(
 
 
 @inner_kernel
+def _add_part(
+    turn: int,
+    part: int,
+    n_parts: int,
+    individuals: Individuals,
+    followed: Followed,
+    out: GrownTrees,
+) -> None:
+    """Add the tree of a round to the coefficients of some individuals."""
+    leaves = individuals.scratch
+    begin, end = cut(0, leaves.shape[0], part, n_parts)
+    followed.losses[part] = add_leaves(
+        begin,
+        end,
+        leaves,
+        read_tree(turn, out).value,
+        followed.linear,
+        followed.quadratic,
+        followed.theta,
+        individuals.gradients,
+    )
+
+
+@inner_kernel
 def _count_sums(node: int, n_runs: int, nodes: GrowingNodes) -> int:
     """Return the number of parts in which a node's members are summed."""
     n_members = nodes.span[node, 1] - nodes.span[node, 0]
@@ -196,9 +230,14 @@ def _do_step(
     plain: PlainRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
+    followed: Followed,
+    out: GrownTrees,
     team: Team,
 ) -> None:
-    """Do a step together with helpers; as one of them, do parts of all steps."""
+    """Do a step together with helpers; as one of them, do parts of all steps.
+
+    The node is the number of the round where leaves are found and added.
+    """
     board = team.board
     part = begin_step(team, kind, node, n_parts)
     while part >= 0:
@@ -213,28 +252,52 @@ def _do_step(
             add_node(own, sums, rules, plain, None, nodes)
         elif kind == _DIVIDE:
             _divide_part(node, part, n_parts, individuals, nodes, board)
-        else:
+        elif kind == _GATHER:
             _gather_right(node, part, n_parts, individuals, nodes, board)
+        elif kind == _FIND:
+            find_some_leaves(
+                individuals.x_fine,
+                followed.missing_bin,
+                read_tree(node, out),
+                individuals.members,
+                nodes.span,
+                followed.others,
+                part,
+                n_parts,
+                individuals.scratch,
+            )
+        else:
+            _add_part(node, part, n_parts, individuals, followed, out)
         part = next_part(team)
 
 
-@kernel
-def grow_together(
+@inner_kernel
+def _grow(
     individuals: Individuals,
     root: FloatArray,
     gradients: FloatArray,
     rules: SplitRules,
-    max_leaves: int,
+    plain: PlainRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
-    plain: PlainRules,
+    followed: Followed,
+    out: GrownTrees,
     team: Team,
+    max_leaves: int,
 ) -> tuple[int, int]:
     """Do what `grow_best_first` does on several threads."""
-    tree = (individuals, root, gradients, rules, plain, histograms, nodes, team)
-    if team.is_helper:
-        _do_step(0, 0, 0, *tree)
-        return 0, 0
+    tree = (
+        individuals,
+        root,
+        gradients,
+        rules,
+        plain,
+        histograms,
+        nodes,
+        followed,
+        out,
+        team,
+    )
     n_threads, n_features = team.n_threads, rules.features.shape[0]
     n_runs = n_threads if n_threads < n_features else n_features
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
@@ -265,6 +328,48 @@ def grow_together(
             _do_step(_JOIN, smaller, n_runs, *tree)
             _do_step(_SEARCH, n_nodes, 2, *tree)
         n_nodes += 2
-    dismiss(team)
     close_leaves(nodes, n_nodes)
     return n_nodes, n_sets
+
+
+@kernel
+def boost_together(
+    seeds: AnyArray,
+    learning_rate: float,
+    individuals: Individuals,
+    root: FloatArray,
+    gradients: FloatArray,
+    rules: SplitRules,
+    max_leaves: int,
+    histograms: FloatArray,
+    nodes: GrowingNodes,
+    plain: PlainRules,
+    followed: Followed,
+    out: GrownTrees,
+    team: Team,
+) -> None:
+    """Do what `boost` does on several threads."""
+    tree = (
+        individuals,
+        root,
+        gradients,
+        rules,
+        plain,
+        histograms,
+        nodes,
+        followed,
+        out,
+        team,
+    )
+    if team.is_helper:
+        _do_step(0, 0, 0, *tree)
+        return
+    for turn in range(seeds.shape[0]):
+        begin_round(turn, seeds, individuals.members, followed, rules)
+        n_new = _grow(*tree, max_leaves)
+        write_tree(turn, nodes, n_new, learning_rate, out)
+        _do_step(_FIND, turn, _N_FOUND, *tree)
+        _do_step(_ADD, turn, followed.losses.shape[0], *tree)
+        total = sum_in_order(followed.losses)
+        end_round(turn, total, individuals.gradients, followed, out)
+    dismiss(team)
