@@ -291,7 +291,7 @@ def grow_ahead(
             space.addresses = _find_addresses(root, arguments, out)
         run: Any = boost
         run(*space.addresses, *steps)
-    return [_read_round(out, turn) for turn in range(n_rounds)]
+    return _read_rounds(out)
 
 
 def _make_room(
@@ -345,23 +345,25 @@ def _find_addresses(
     return find(*arguments), find_add(*added)
 
 
-def _read_round(out: GrownTrees, turn: int) -> GrownRound:
-    """Return one of several rounds, whose arrays are parts of theirs."""
-    first, first_set = out.ends[turn - 1].tolist() if turn > 0 else (0, 0)
-    last, last_set = out.ends[turn].tolist()
-    own, nodes = slice(first, last), out.nodes
-    tree = Nodes(
-        nodes.feature[own],
-        nodes.bin_threshold[own],
-        nodes.missing_left[own],
-        nodes.left_child[own],
-        nodes.category_set[own],
-        nodes.categories[first_set:last_set],
-        nodes.value[own],
-    )
-    total, held_out = out.losses[turn].tolist()
-    packed = Tree(tree, out.gain[own], out.n_members[own])
-    return GrownRound(packed, total, held_out, out.kept[turn])
+def _read_rounds(out: GrownTrees) -> list[GrownRound]:
+    """Return rounds one by one; their arrays are parts of those of all."""
+    rounds, nodes, first, first_set = [], out.nodes, 0, 0
+    results = zip(out.ends.tolist(), out.losses.tolist(), out.kept, strict=True)
+    for (last, last_set), (total, held_out), kept in results:
+        own = slice(first, last)
+        tree = Nodes(
+            nodes.feature[own],
+            nodes.bin_threshold[own],
+            nodes.missing_left[own],
+            nodes.left_child[own],
+            nodes.category_set[own],
+            nodes.categories[first_set:last_set],
+            nodes.value[own],
+        )
+        grown = Tree(tree, out.gain[own], out.n_members[own])
+        rounds.append(GrownRound(grown, total, held_out, kept))
+        first, first_set = last, last_set
+    return rounds
 
 
 def _prepare(
