@@ -27,7 +27,7 @@ def by_one(booster):
 
     def forget_others(*arguments):
         root = read_root(*arguments)
-        root.followed = None
+        root.model = None
         return root
 
     booster.state.read_root = forget_others

@@ -33,7 +33,7 @@ from boostr._kernels.apply import (
     add_tree_parallel,
     quadratic_loss,
 )
-from boostr._kernels.rounds import Followed
+from boostr._kernels.rounds import ModelState
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
 
@@ -67,7 +67,7 @@ class BoostingState(HistogramSource, Protocol):
         ...
 
     def keep(self, coefficients: FloatArray | None) -> None:
-        """Remember coefficients of those held out, those of now unless others are given."""
+        """Remember coefficients of those held out: those given, or those of now."""
         ...
 
     def forget(self) -> None:
@@ -123,7 +123,7 @@ class LocalBoostingState:
         self._space = self._source.scratch, losses
         self._members = np.delete(np.arange(n, dtype=np.int32), held_out)
         self._rows = self._members  # that the next tree is grown on
-        self._followed = Followed(
+        self._model = ModelState(
             self._members,
             held_out,
             held_out,
@@ -145,12 +145,11 @@ class LocalBoostingState:
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
         """Return the root for one kernel, see `HistogramSource`."""
         root = self._source.read_root(features, max_leaves)
-        if root is not None:
-            root.followed = self._followed
-            if self._rows is not self._members and root.can_share:
-                everybody = np.arange(len(self.theta), dtype=np.int32)
-                others = np.delete(everybody, self._rows)
-                root.followed = self._followed._replace(members=self._rows, others=others)
+        if root is not None and self._rows is self._members:
+            root.model = self._model
+        elif root is not None and root.can_share:
+            others = np.delete(np.arange(len(self.theta), dtype=np.int32), self._rows)
+            root.model = self._model._replace(members=self._rows, others=others)
         return root
 
     def root(self, features: IndexArray) -> FloatArray:
@@ -301,7 +300,7 @@ class Booster:
             else:
                 next(seeds)
                 self._check(known)
-                self.state.start(1.0, 0)  # nobody knows the leaves
+                self.state.start(1.0, 0)  # its leaves are not known
                 self._ahead.append(self._add(known))
         tree, self.total_loss, self.held_out_loss, self._kept = self._ahead.popleft()
         self.trees.append(tree)

@@ -306,7 +306,7 @@ def _compile(function: F, **options: Any) -> F:
     make: Any = numba.njit
     options |= {"cache": True, "nogil": True, "error_model": "numpy"}
     options.setdefault("pipeline_class", _KernelCompiler)
-    jit = make(no_cfunc_wrapper=True, **options)  # nobody needs it
+    jit = make(no_cfunc_wrapper=True, **options)  # no kernel needs one
     dispatcher = _without_literals(jit(function))
     _change_compilation(dispatcher, partial(_compile_anew, dispatcher))
     return cast("F", _change_compilation(dispatcher, _compile_undisturbed))

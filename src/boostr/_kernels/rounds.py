@@ -20,8 +20,8 @@ from boostr._kernels.growth_groups import GroupRules
 from boostr._typing import Address, AnyArray, FloatArray, IndexArray, PositionArray
 
 __all__ = [
-    "Followed",
     "GrownTrees",
+    "ModelState",
     "begin_round",
     "boost",
     "end_round",
@@ -39,8 +39,8 @@ _, find_grow_groups = call_any_by_address(grow_groups_best_first, _N_NODES)
 _add, find_add = call_any_by_address(add_grown_tree, types.float64)
 
 
-class Followed(NamedTuple):
-    """What trees are added to, and what the loss is computed from."""
+class ModelState(NamedTuple):
+    """A model in the making: coefficients, and what its loss depends on."""
 
     members: IndexArray  # (n_members,) that trees are grown on
     others: IndexArray  # (n_others,) that they are not grown on
@@ -114,12 +114,12 @@ def read_tree(turn: int, out: GrownTrees) -> Nodes:
 
 @inner_kernel
 def end_round(
-    turn: int, total: float, gradients: FloatArray, followed: Followed, out: GrownTrees
+    turn: int, total: float, gradients: FloatArray, model: ModelState, out: GrownTrees
 ) -> None:
     """Write what a tree led to, given the loss of all individuals."""
-    theta, held_out, kept = followed.theta, followed.held_out, out.kept[turn]
+    theta, held_out, kept = model.theta, model.held_out, out.kept[turn]
     out.losses[turn, 0] = total
-    out.losses[turn, 1] = quadratic_loss(theta, gradients, followed.linear, held_out)
+    out.losses[turn, 1] = quadratic_loss(theta, gradients, model.linear, held_out)
     for position in range(held_out.shape[0]):
         row = np.uint64(held_out[position])
         for term in range(theta.shape[1]):
@@ -131,13 +131,13 @@ def begin_round(
     turn: int,
     seeds: AnyArray,
     members: IndexArray,
-    followed: Followed,
+    model: ModelState,
     rules: SplitRules,
 ) -> None:
     """Put all members at the root, and set the seed of the tree."""
     rules.seed[0] = seeds[turn]
     for position in range(members.shape[0]):
-        members[position] = followed.members[position]
+        members[position] = model.members[position]
 
 
 @kernel
@@ -154,7 +154,7 @@ def boost(
     histograms: FloatArray,
     nodes: GrowingNodes,
     kind: PlainRules | GroupRules,
-    followed: Followed,
+    model: ModelState,
     out: GrownTrees,
 ) -> None:
     """Grow and add one tree after the other.
@@ -171,13 +171,13 @@ def boost(
     individuals, root, gradients, rules, max_leaves, histograms, nodes, kind
         Arguments of the kernel that grows a tree. If the root is summed already, there
         may be one round only.
-    followed : Followed
+    model : ModelState
         Coefficients, which are updated in place, as are the gradients of individuals.
     out : GrownTrees
         Overwritten.
     """
     for turn in range(seeds.shape[0]):
-        begin_round(turn, seeds, individuals.members, followed, rules)
+        begin_round(turn, seeds, individuals.members, model, rules)
         n_new = _grow(
             grow,
             individuals,
@@ -193,16 +193,16 @@ def boost(
         total = _add(
             add,
             individuals.x_fine,
-            followed.missing_bin,
+            model.missing_bin,
             read_tree(turn, out),
-            followed.linear,
-            followed.quadratic,
-            followed.theta,
+            model.linear,
+            model.quadratic,
+            model.theta,
             individuals.gradients,
             individuals.members,
             nodes.span,
-            followed.others,
+            model.others,
             individuals.scratch,
-            followed.losses,
+            model.losses,
         )
-        end_round(turn, total, individuals.gradients, followed, out)
+        end_round(turn, total, individuals.gradients, model, out)

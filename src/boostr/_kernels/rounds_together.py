@@ -27,8 +27,8 @@ from boostr._kernels.growth import (
 )
 from boostr._kernels.histogram import HALVES_FROM, call_accumulate
 from boostr._kernels.rounds import (
-    Followed,
     GrownTrees,
+    ModelState,
     begin_round,
     end_round,
     read_tree,
@@ -184,20 +184,20 @@ def _add_part(
     part: int,
     n_parts: int,
     individuals: Individuals,
-    followed: Followed,
+    model: ModelState,
     out: GrownTrees,
 ) -> None:
     """Add the tree of a round to the coefficients of some individuals."""
     leaves = individuals.scratch
     begin, end = cut(0, leaves.shape[0], part, n_parts)
-    followed.losses[part] = add_leaves(
+    model.losses[part] = add_leaves(
         begin,
         end,
         leaves,
         read_tree(turn, out).value,
-        followed.linear,
-        followed.quadratic,
-        followed.theta,
+        model.linear,
+        model.quadratic,
+        model.theta,
         individuals.gradients,
     )
 
@@ -230,7 +230,7 @@ def _do_step(
     plain: PlainRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
-    followed: Followed,
+    model: ModelState,
     out: GrownTrees,
     team: Team,
 ) -> None:
@@ -257,17 +257,17 @@ def _do_step(
         elif kind == _FIND:
             find_some_leaves(
                 individuals.x_fine,
-                followed.missing_bin,
+                model.missing_bin,
                 read_tree(node, out),
                 individuals.members,
                 nodes.span,
-                followed.others,
+                model.others,
                 part,
                 n_parts,
                 individuals.scratch,
             )
         else:
-            _add_part(node, part, n_parts, individuals, followed, out)
+            _add_part(node, part, n_parts, individuals, model, out)
         part = next_part(team)
 
 
@@ -280,7 +280,7 @@ def _grow(
     plain: PlainRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
-    followed: Followed,
+    model: ModelState,
     out: GrownTrees,
     team: Team,
     max_leaves: int,
@@ -294,7 +294,7 @@ def _grow(
         plain,
         histograms,
         nodes,
-        followed,
+        model,
         out,
         team,
     )
@@ -344,7 +344,7 @@ def boost_together(
     histograms: FloatArray,
     nodes: GrowingNodes,
     plain: PlainRules,
-    followed: Followed,
+    model: ModelState,
     out: GrownTrees,
     team: Team,
 ) -> None:
@@ -357,7 +357,7 @@ def boost_together(
         plain,
         histograms,
         nodes,
-        followed,
+        model,
         out,
         team,
     )
@@ -365,11 +365,11 @@ def boost_together(
         _do_step(0, 0, 0, *tree)
         return
     for turn in range(seeds.shape[0]):
-        begin_round(turn, seeds, individuals.members, followed, rules)
+        begin_round(turn, seeds, individuals.members, model, rules)
         n_new = _grow(*tree, max_leaves)
         write_tree(turn, nodes, n_new, learning_rate, out)
         _do_step(_FIND, turn, _N_FOUND, *tree)
-        _do_step(_ADD, turn, followed.losses.shape[0], *tree)
-        total = sum_in_order(followed.losses)
-        end_round(turn, total, individuals.gradients, followed, out)
+        _do_step(_ADD, turn, model.losses.shape[0], *tree)
+        total = sum_in_order(model.losses)
+        end_round(turn, total, individuals.gradients, model, out)
     dismiss(team)

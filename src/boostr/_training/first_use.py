@@ -3,8 +3,9 @@
 The kernels that search for splits take about as long as most others together: this process
 compiles the former while another one compiles the latter. The kernel that grows whole trees
 comes last, or earlier where validation grows many of them: until it is there, trees are
-grown node by node, and until the one is there by which threads grow large trees together,
-by one thread; with the same bits.
+grown node by node. After it come the kernels that grow the trees of several rounds, on one
+thread and on several: until they are there, trees are grown one by one, on one thread; with
+the same bits.
 """
 
 from __future__ import annotations

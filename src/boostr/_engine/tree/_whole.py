@@ -30,8 +30,8 @@ from boostr._kernels.growth import (
 from boostr._kernels.growth_groups import GroupRules, find_grouped_search
 from boostr._kernels.histogram import find_accumulate
 from boostr._kernels.rounds import (
-    Followed,
     GrownTrees,
+    ModelState,
     boost,
     find_add,
     find_grow,
@@ -143,11 +143,12 @@ class WholeRoot:
     """All that one kernel needs to grow a tree."""
 
     __slots__ = (
+        "can_share",
         "fine",
-        "followed",
         "gradients",
         "individuals",
         "is_summed",
+        "model",
         "n_threads",
         "space",
         "sums",
@@ -167,16 +168,13 @@ class WholeRoot:
         self.sums = sums  # (n_used, n_bins, n_channels)
         self.space = space
         self.fine = fine
-        self.n_threads = n_threads  # that grow the tree together
-        self.followed: Followed | None = None  # what trees are added to, if it is here
+        self.n_threads = n_threads  # that may grow the tree together
+        # Asked for once: the kernel may be there a moment later.
+        self.can_share = can_share(n_threads, boost_together)
+        self.model: ModelState | None = None  # that trees are added to, if it is here
         self.is_summed = is_summed
         # Where the kernel sums the channels that change from tree to tree, if it does.
         self.gradients = space.gradients[:, :0] if is_summed else space.gradients
-
-    @property
-    def can_share(self) -> bool:
-        """Whether several threads can grow the tree."""
-        return can_share(self.n_threads, boost_together)
 
     def can_grow_rounds(self, n_rounds: int) -> bool:
         """Return whether one kernel had better grow and add the trees of so many rounds.
@@ -184,7 +182,7 @@ class WholeRoot:
         One tree is grown and added faster by two kernels if one thread does it.
         """
         is_worth_it = self.can_share or (n_rounds > 1 and has_kernel(boost))
-        return self.followed is not None and is_worth_it
+        return self.model is not None and is_worth_it
 
 
 def _make_empty_root(sums: FloatArray) -> WholeRoot:
@@ -224,9 +222,9 @@ def compile_rounds(
     root, search, arguments = _prepare_nobody(is_categorical, is_grouped=is_grouped)
     nobody, nothing = root.individuals.members, root.individuals.gradients
     data = nobody, nobody, nobody, 1, nothing, nothing, nothing
-    followed = Followed(*data, np.empty(1))
-    out = _make_room(root.space, 1, followed, search)
-    steps = np.zeros(1, dtype=np.uint64), 1.0, *arguments, followed, out
+    model = ModelState(*data, np.empty(1))
+    out = _make_room(root.space, 1, model, search)
+    steps = np.zeros(1, dtype=np.uint64), 1.0, *arguments, model, out
     if is_shared:
         compile_for(boost_together, *steps, Team.of(2))
     else:
@@ -263,9 +261,7 @@ class GrownRound(NamedTuple):
     tree: Tree
     total_loss: float
     held_out_loss: float
-    kept: (
-        FloatArray | None
-    )  # (n_held_out, n_terms) coefficients of those held out, if known
+    kept: FloatArray | None  # (n_held_out, n_terms) of those held out, if known
 
 
 def grow_ahead(
@@ -276,14 +272,14 @@ def grow_ahead(
     to_come: NextRounds,
 ) -> list[GrownRound]:
     """Grow and add the trees of the next rounds, at least one."""
-    space, followed, n_bins = root.space, root.followed, root.individuals.x_binned.size
-    assert followed is not None  # noqa: S101 - callers have looked
-    n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_BINS // max(n_bins, 1)))
+    space, model, n_read = root.space, root.model, root.individuals.x_binned.size
+    assert model is not None  # noqa: S101 - callers have looked
+    n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_BINS // max(n_read, 1)))
     n_rounds = 1 if root.is_summed else n_rounds
     arguments = _prepare(root, search, features, price, 0)
-    out = _make_room(space, n_rounds, followed, search)
+    out = _make_room(space, n_rounds, model, search)
     seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.uint64, n_rounds)
-    steps = seeds, float(to_come.learning_rate), *arguments, followed, out
+    steps = seeds, float(to_come.learning_rate), *arguments, model, out
     if search.problem.groups is None and root.can_share:
         run_together(root.n_threads, boost_together, *steps)
     else:
@@ -295,7 +291,7 @@ def grow_ahead(
 
 
 def _make_room(
-    space: TreeSpace, n_rounds: int, followed: Followed, search: SearchParams
+    space: TreeSpace, n_rounds: int, model: ModelState, search: SearchParams
 ) -> GrownTrees:
     """Return room for the trees of so many rounds."""
     nodes = space.nodes
@@ -317,7 +313,7 @@ def _make_room(
         np.empty(n_nodes),
         np.empty((n_rounds, 2), np.int64),
         np.empty((n_rounds, 2)),
-        np.empty((n_rounds, len(followed.held_out), n_terms)),
+        np.empty((n_rounds, len(model.held_out), n_terms)),
     )
 
 
@@ -326,21 +322,21 @@ def _find_addresses(
 ) -> tuple[Address, Address]:
     """Return the addresses of the kernels that grow trees and that add them."""
     find = find_grow if isinstance(arguments[-1], PlainRules) else find_grow_groups
-    data, followed = root.individuals, root.followed
-    assert followed is not None  # noqa: S101 - callers have looked
+    data, model = root.individuals, root.model
+    assert model is not None  # noqa: S101 - callers have looked
     added = (
         data.x_fine,
-        followed.missing_bin,
+        model.missing_bin,
         out.nodes,
-        followed.linear,
-        followed.quadratic,
-        followed.theta,
+        model.linear,
+        model.quadratic,
+        model.theta,
         data.gradients,
         data.members,
         root.space.nodes.span,
-        followed.others,
+        model.others,
         data.scratch,
-        followed.losses,
+        model.losses,
     )
     return find(*arguments), find_add(*added)
 
