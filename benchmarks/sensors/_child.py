@@ -125,7 +125,7 @@ def _make_booster(prepared: Prepared, binned: Any, members: Any) -> Booster:
     held_out = np.setdiff1d(everybody, members)
     training_set = LocalTrainingSet(prepared.stats, binned, np.ones(len(binned.bins)))
     state = training_set.follow(prepared.problem.solver, held_out, _N_THREADS)
-    return Booster(state, binned, prepared.problem, params, _N_THREADS)
+    return Booster(state, binned, prepared.problem, params)
 
 
 def _read_data(folder: Path) -> TrainingData:

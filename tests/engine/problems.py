@@ -76,7 +76,7 @@ class Problem:
         members = self.everybody if members is None else members
         held_out = np.setdiff1d(self.everybody, members)
         state = self.training_set.follow(self.leaf.solver, held_out, n_threads)
-        return Booster(state, self.features, self.leaf, boosting(**params), n_threads)
+        return Booster(state, self.features, self.leaf, boosting(**params))
 
     def task(self, n_rounds=12, **params):
         return Task(

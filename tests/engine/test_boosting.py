@@ -9,8 +9,7 @@ from tests.engine.problems import Problem, make_problem
 from boostr._engine.binning import BinnedFeatures
 from boostr._engine.statistics import SufficientStats
 from boostr._engine.tree import LeafProblem
-from boostr._kernels.group_lasso import Groups
-from boostr._kernels.solve import FULL, GROUPED
+from boostr._kernels.solve import FULL
 
 families = pytest.mark.parametrize("family", FAMILIES)
 losses = pytest.mark.parametrize("loss", ["intensity", "cumulative"])
@@ -246,14 +245,3 @@ def test_the_first_tree_can_be_the_mean_taken_in_full(rng):
     mean = stats.linear.sum() / (stats.quadratic.sum() + penalty)
     assert tree.n_leaves == 1
     assert_allclose(booster.state.theta, mean)
-
-
-@pytest.mark.slow  # without the compiler
-@pytest.mark.parametrize("n_threads", [2, 3])
-def test_threads_that_share_the_search_give_the_same_bits(rng, n_threads):
-    problem = make_problem(rng, 60, "spline")
-    n_terms = problem.stats.n_terms
-    groups = Groups(np.array([0, 1, n_terms], dtype=np.int32), np.array([0.0, 0.1]), True)
-    problem.leaf = LeafProblem(GROUPED, problem.leaf.penalty, groups)
-    expected = boost(problem, 6).state.theta
-    assert np.array_equal(boost(problem, 6, n_threads=n_threads).state.theta, expected)

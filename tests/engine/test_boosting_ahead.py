@@ -94,20 +94,27 @@ def test_rounds_of_one_kernel_are_those_of_single_steps(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 9_000),
     n_threads=st.sampled_from([2, 3, 5]),
+    parallel_from=st.sampled_from([1, 10_000]),
     n_ahead=st.integers(1, 3),
     family=st.sampled_from(["power", "spline"]),
     max_leaves=st.integers(2, 7),
     n_candidates=st.sampled_from([0, 3]),
     subsample=st.sampled_from([1.0, 0.6]),
+    has_groups=st.booleans(),
 )
-@settings(max_examples=40)
-def test_threads_grow_the_same_rounds(seed, n, n_threads, n_ahead, family, **params):
+@settings(max_examples=60)
+def test_threads_grow_the_same_rounds(
+    seed, n, n_threads, parallel_from, n_ahead, family, has_groups, **params
+):
     rng = np.random.default_rng(seed)
-    problem = make_problem(rng, n, family)
+    problem = make_problem(rng, n % 500 + 2 if has_groups else n, family)
+    if has_groups:
+        make_groups(problem, rng)
+    n = len(problem)
     members = np.sort(rng.permutation(n)[n // 10 :]).astype(np.int32)
     given = {"members": members, "seed": seed % 1000, **params}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boostr._engine.tree._source.PARALLEL_FROM", 1)
+        patch.setattr("boostr._engine.tree._source.PARALLEL_FROM", parallel_from)
         patch.setattr(boosting, "_PARALLEL_FROM", 4_000)
         ahead = problem.booster(n_threads=n_threads, **given)
         assert_same_rounds(ahead, by_one(problem.booster(**given)), n_ahead, 3)

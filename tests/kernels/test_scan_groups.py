@@ -94,7 +94,6 @@ class Node:
             np.full(n_features, True) if self.is_categorical else None,
             float(min_count),
             n_candidates,
-            1,
         )
         features = np.arange(n_features, dtype=np.int32)
         found = find_split(self.histograms(), features, params, seed)

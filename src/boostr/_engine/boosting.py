@@ -34,6 +34,7 @@ from boostr._kernels.apply import (
     quadratic_loss,
 )
 from boostr._kernels.rounds import ModelState
+from boostr._kernels.solve import GROUPED
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 from boostr.exceptions import InvalidParameterError
 
@@ -119,6 +120,7 @@ class LocalBoostingState:
             stats.curvature(solver),
             n_threads,
             is_coarse=is_coarse,
+            is_shared=solver != GROUPED,
         )
         self._space = self._source.scratch, losses
         self._members = np.delete(np.arange(n, dtype=np.int32), held_out)
@@ -266,7 +268,6 @@ class Booster:
         layout: FeatureLayout,
         problem: LeafProblem,
         params: BoostingParams,
-        n_threads: int = 1,
         columns: IndexArray | None = None,
     ) -> None:
         self.state = state
@@ -275,8 +276,7 @@ class Booster:
         self.held_out_loss = 0.0
         self._layout = layout
         self._problem = problem
-        growth = replace(params.growth, n_threads=n_threads)
-        self._params = replace(params, growth=growth)
+        self._params = params
         self._rng = np.random.default_rng(params.seed)
         self._seeds = _draw_seeds(self._rng)
         has_categories = bool(layout.is_categorical.any())

@@ -137,7 +137,6 @@ class Task:
             self.training_set.layout,
             self.problem,
             replace(self.params, growth=growth, seed=self.params.seed + seed),
-            n_threads,
             self.features if self.columns is None else self.columns[seed],
         )
 

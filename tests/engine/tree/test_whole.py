@@ -8,6 +8,7 @@ from tests.engine.histories import FAMILIES
 from tests.engine.problems import make_problem
 
 from boostr._engine.tree import (
+    PARALLEL_FROM,
     GrowthParams,
     LeafProblem,
     LocalSource,
@@ -114,17 +115,16 @@ def test_a_kernel_grows_the_same_tree_of_groups(
         assert_same(found, expected)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_groups_are_grown_by_a_kernel_on_one_thread(rng, n_threads, monkeypatch):
-    problem = make_problem(rng, 100, "spline")
-    make_groups(problem, rng)
-    calls = []
-    monkeypatch.setattr(
-        "boostr._engine.tree._grower.grow_whole_tree", lambda *_: calls.append(1)
-    )
-    source = make_source(problem)
-    grow(problem, source, [0, 1, 2], max_leaves=3, n_threads=n_threads)
-    assert len(calls) == (n_threads == 1)
+@pytest.mark.parametrize(("n", "n_threads"), [(PARALLEL_FROM, 1), (100, 2), (5, 2)])
+def test_groups_are_grown_by_a_kernel_unless_threads_share_sums(rng, n, n_threads):
+    problem = make_problem(rng, n)
+    source = LocalSource(problem.features, *problem.statistics, n_threads, is_shared=False)
+    features = np.arange(3, dtype=np.int32)
+    source.start(problem.everybody)
+    assert source.read_root(features, 3) is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boostr._engine.tree._source.PARALLEL_FROM", n)
+        assert (source.read_root(features, 3) is None) == (n_threads > 1)
 
 
 @pytest.mark.slow  # without the compiler

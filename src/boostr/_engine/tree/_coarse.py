@@ -115,7 +115,7 @@ def _find_threshold(
     n_used = len(histogram) - 1
     no_categories = None if search.is_categorical is None else np.zeros(1, np.bool_)
     n_values = np.array([n_used], dtype=np.int32)
-    alone = SearchParams(search.problem, n_values, no_categories, search.min_count, 0, 1)
+    alone = SearchParams(search.problem, n_values, no_categories, search.min_count, 0)
     leaf = LeafNode(split.sums[0], split.value, split.reduction)
     found = search_features(histogram[None], np.zeros(1, dtype=np.int32), alone, 0, leaf)
     if found.feature < 0 or not 0 < found.bin_index < n_used - 1:

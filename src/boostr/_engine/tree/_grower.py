@@ -45,7 +45,6 @@ class GrowthParams:
     min_samples_leaf: int = 1
     gamma1: float = 0.0
     n_candidates: int = 0  # thresholds drawn per feature and node; 0: all of them
-    n_threads: int = 1  # that search for splits; the tree does not depend on it
 
 
 @dataclass(slots=True)
@@ -257,7 +256,6 @@ def _state_search(
         is_categorical,
         float(params.min_samples_leaf),
         params.n_candidates,
-        params.n_threads,
     )
     if not joins_bins(problem.solver, len(problem.penalty)):
         return search, None
@@ -267,9 +265,8 @@ def _state_search(
 
 def _is_whole(problem: LeafProblem, params: GrowthParams) -> bool:
     """Return whether one kernel can grow a tree, and is compiled."""
-    is_on_one_thread = problem.groups is None or params.n_threads == 1
     is_best_first = params.growth == "best" and problem.limits is None
-    return is_best_first and is_on_one_thread and has_kernel(find_kernel(problem))
+    return is_best_first and has_kernel(find_kernel(problem))
 
 
 def _split_leaf(

@@ -1,4 +1,4 @@
-"""The best split of a node, searched on one thread or on several."""
+"""The best split of a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, find_search, sum_bins
 from boostr._kernels.split_groups import find_best_grouped_split
-from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
 if TYPE_CHECKING:
@@ -64,11 +63,10 @@ class SearchParams:
     is_categorical: BoolArray | None  # (n_features,), None if no feature is
     min_count: float
     n_candidates: int
-    n_threads: int
 
 
 class LeafNode(NamedTuple):
-    """A node as a leaf. Threads share it, so that their number does not touch its bits."""
+    """A node as a leaf."""
 
     totals: FloatArray  # (n_channels,)
     value: FloatArray  # (n_terms,)
@@ -101,17 +99,9 @@ class FoundSplit:
 def find_split(
     histograms: FloatArray, features: IndexArray, params: SearchParams, seed: int
 ) -> FoundSplit:
-    """Search all features; at the same time where thresholds take long to judge."""
+    """Find the best split of a node."""
     node = _solve(histograms[0], params.problem)
-    n_parts = min(params.n_threads, len(features))
-    if params.problem.solver != GROUPED or n_parts < 2:
-        return search_features(histograms, features, params, seed, node)
-    found = run_in_parts(
-        len(features),
-        n_parts,
-        lambda own: search_features(histograms[own], features[own], params, seed, node),
-    )
-    return max(found, key=lambda split: split.gain)  # the first of equals
+    return search_features(histograms, features, params, seed, node)
 
 
 def _solve(histogram: FloatArray, problem: LeafProblem) -> LeafNode:
@@ -205,7 +195,7 @@ def search_nobody(
     one = np.ones(1, dtype=np.int32)
     categories = is_categorical if is_categorical.any() else None
     problem = LeafProblem(FULL, np.ones((1, 1)))
-    return np.zeros((1, 2, 3)), one - 1, SearchParams(problem, one, categories, 1.0, 0, 1)
+    return np.zeros((1, 2, 3)), one - 1, SearchParams(problem, one, categories, 1.0, 0)
 
 
 def compile_search(is_categorical: BoolArray) -> None:

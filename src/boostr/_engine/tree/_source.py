@@ -63,6 +63,9 @@ class LocalSource:
         Threads to use where the node is large; the sums do not depend on it.
     is_coarse : bool, default=False
         Whether histograms have coarse bins.
+    is_shared : bool, default=True
+        Whether threads can grow a whole tree together; else they share the sums of large
+        nodes.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class LocalSource:
         n_threads: int,
         *,
         is_coarse: bool = False,
+        is_shared: bool = True,
     ) -> None:
         self._bins = features.bins
         self._n_bins = features.n_bins
@@ -86,6 +90,7 @@ class LocalSource:
         self._gradients = gradients
         self._curvatures = curvatures
         self._n_threads = n_threads
+        self._is_shared = is_shared
         self._members = np.empty(0, dtype=np.int32)
         self._used = np.empty(0, dtype=np.int32)
         self._root: FloatArray = np.empty((0, 0, 0))
@@ -106,10 +111,11 @@ class LocalSource:
         self._is_grown = False
 
     def read_root(self, features: IndexArray, max_leaves: int) -> WholeRoot | None:
-        """Return the root unless all nodes together have too many sums."""
+        """Return the root unless it has too many members or sums for one kernel."""
         shape = self._root_shape(features)
-        n_members = len(self._order)
-        if max_leaves * prod(shape) > _MOST_SUMS:
+        n_threads = self._n_threads if len(self._order) >= PARALLEL_FROM else 1
+        is_large = n_threads > 1 and not self._is_shared
+        if is_large or max_leaves * prod(shape) > _MOST_SUMS:
             return None
         is_summed = max_leaves == 1 or not self._knows(features, shape)
         if is_summed:
@@ -128,7 +134,6 @@ class LocalSource:
             self._order,
             self.scratch,
         )
-        n_threads = self._n_threads if n_members >= PARALLEL_FROM else 1
         return WholeRoot(
             data, self._root, space, self._fine, n_threads, is_summed=is_summed
         )
