@@ -146,8 +146,10 @@ def test_a_call_grows_what_is_certain_but_not_too_many(rng, sizes):
 
 
 def test_large_trees_are_grown_one_by_one(rng, sizes, monkeypatch):
-    monkeypatch.setattr(_whole, "_MOST_BINS", 3 * 40 * 2)
-    booster = make_problem(rng, 40).booster()
+    problem = make_problem(rng, 40)
+    n_summed = problem.features.bins.size * problem.channels().shape[1]
+    monkeypatch.setattr(_whole, "_MOST_SUMMED", 3 * n_summed - 1)
+    booster = problem.booster()
     for _ in range(5):
         booster.step(n_certain=10)
     assert sizes == [1, 2, 2]

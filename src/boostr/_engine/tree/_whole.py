@@ -58,7 +58,7 @@ __all__ = [
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
 _MOST_AHEAD = 16  # rounds that are grown by one call
-_MOST_BINS = 2**24  # of individuals that are read in such a call
+_MOST_SUMMED = 2**26  # numbers for the roots of such a call, so that progress is seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,9 +272,10 @@ def grow_ahead(
     to_come: NextRounds,
 ) -> list[GrownRound]:
     """Grow and add the trees of the next rounds, at least one."""
-    space, model, n_read = root.space, root.model, root.individuals.x_binned.size
+    space, model = root.space, root.model
     assert model is not None  # noqa: S101 - callers have looked
-    n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_BINS // max(n_read, 1)))
+    n_summed = max(root.individuals.x_binned.size * root.sums.shape[2], 1)
+    n_rounds = max(1, min(to_come.n_at_most, _MOST_AHEAD, _MOST_SUMMED // n_summed))
     n_rounds = 1 if root.is_summed else n_rounds
     arguments = _prepare(root, search, features, price, 0)
     out = _make_room(space, n_rounds, model, search)
