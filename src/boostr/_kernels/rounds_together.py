@@ -51,6 +51,18 @@ _SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _FIND, _ADD = range(7)  # steps
 _SUMMED_FROM = 1_000  # members from which they are summed by all threads
 _DIVIDED_FROM = 4_000  # and from which they are divided so
 _N_FOUND = 8  # parts in which leaves are found
+_Tree = tuple[  # what all steps need, see `_do_step`
+    Individuals,
+    FloatArray,
+    FloatArray,
+    SplitRules,
+    PlainRules,
+    FloatArray,
+    GrowingNodes,
+    ModelState,
+    GrownTrees,
+    Team,
+]
 
 
 @inner_kernel
@@ -272,32 +284,9 @@ def _do_step(
 
 
 @inner_kernel
-def _grow(
-    individuals: Individuals,
-    root: FloatArray,
-    gradients: FloatArray,
-    rules: SplitRules,
-    plain: PlainRules,
-    histograms: FloatArray,
-    nodes: GrowingNodes,
-    model: ModelState,
-    out: GrownTrees,
-    team: Team,
-    max_leaves: int,
-) -> tuple[int, int]:
+def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
     """Do what `grow_best_first` does on several threads."""
-    tree = (
-        individuals,
-        root,
-        gradients,
-        rules,
-        plain,
-        histograms,
-        nodes,
-        model,
-        out,
-        team,
-    )
+    individuals, root, gradients, rules, plain, histograms, nodes, _, _, team = tree
     n_threads, n_features = team.n_threads, rules.features.shape[0]
     n_runs = n_threads if n_threads < n_features else n_features
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
@@ -366,7 +355,7 @@ def boost_together(
         return
     for turn in range(seeds.shape[0]):
         begin_round(turn, seeds, individuals.members, model, rules)
-        n_new = _grow(*tree, max_leaves)
+        n_new = _grow(tree, max_leaves)
         write_tree(turn, nodes, n_new, learning_rate, out)
         _do_step(_FIND, turn, _N_FOUND, *tree)
         _do_step(_ADD, turn, model.losses.shape[0], *tree)

@@ -66,22 +66,15 @@ def draw_dozen(
     return features, events, sensors
 
 
-def _add_nobody() -> tuple[Any, ...]:
-    """Return arguments of the kernels that add a tree."""
-    numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
-    nodes, _ = pack_trees([], 1)
-    data = (_NO_BINS, 0, nodes, numbers, numbers, numbers, numbers)
-    span = np.empty((0, 2), dtype=np.int64)
-    return *data, nobody, span, nobody, nobody, np.empty(1)
-
-
 def _compile_first() -> None:
     """Compile what all fits need: bins, splits of nodes, and the adding of trees."""
     numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
     BinMapper.from_quantiles(numbers, 2).transform(numbers)
     partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
     quadratic_loss(numbers, numbers, numbers, nobody)
-    add_grown_tree(*_add_nobody())
+    nodes, span = pack_trees([], 1)[0], np.empty((0, 2), dtype=np.int64)
+    data = (_NO_BINS, 0, nodes, numbers, numbers, numbers, numbers)
+    add_grown_tree(*data, nobody, span, nobody, nobody, np.empty(1))
 
 
 def _sum_over_nobody(n_terms: int) -> tuple[FloatArray, FloatArray, FloatArray]:

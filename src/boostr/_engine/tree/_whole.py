@@ -281,7 +281,7 @@ def grow_ahead(
     out = _make_room(space, n_rounds, model, search)
     seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.uint64, n_rounds)
     steps = seeds, float(to_come.learning_rate), *arguments, model, out
-    if search.problem.groups is None and root.can_share:
+    if root.can_share:
         run_together(root.n_threads, boost_together, *steps)
     else:
         if space.addresses is None:
