@@ -48,8 +48,6 @@ from boostr._typing import AnyArray, FloatArray, IndexArray, PositionArray
 __all__ = ["boost_together"]
 
 _SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _FIND, _ADD = range(7)  # steps
-_SUMMED_FROM = 1_000  # members from which they are summed by all threads
-_DIVIDED_FROM = 4_000  # and from which they are divided so
 _N_FOUND = 8  # parts in which leaves are found
 _Tree = tuple[  # what all steps need, see `_do_step`
     Individuals,
@@ -217,17 +215,8 @@ def _add_part(
 @inner_kernel
 def _count_sums(node: int, n_runs: int, nodes: GrowingNodes) -> int:
     """Return the number of parts in which a node's members are summed."""
-    n_members = nodes.span[node, 1] - nodes.span[node, 0]
-    if n_members >= HALVES_FROM:
-        return 2 * ((n_runs + 1) // 2)
-    return n_runs if n_members >= _SUMMED_FROM else 1
-
-
-@inner_kernel
-def _count_divided(node: int, n_threads: int, nodes: GrowingNodes) -> int:
-    """Return the number of parts in which a node's members are divided."""
-    is_large = nodes.span[node, 1] - nodes.span[node, 0] >= _DIVIDED_FROM
-    return n_threads if is_large else 1
+    has_halves = nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM
+    return 2 * ((n_runs + 1) // 2) if has_halves else n_runs
 
 
 @inner_kernel
@@ -305,10 +294,9 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
         nodes.is_open[node] = False
         nodes.left_child[node] = n_nodes
         n_sets += number_set(node, rules.is_categorical, n_sets, nodes)
-        n_parts = _count_divided(node, n_threads, nodes)
-        _do_step(_DIVIDE, node, n_parts, *tree)
-        _gather_left(node, n_parts, individuals.members, nodes, team.board)
-        _do_step(_GATHER, node, n_parts, *tree)
+        _do_step(_DIVIDE, node, n_threads, *tree)
+        _gather_left(node, n_threads, individuals.members, nodes, team.board)
+        _do_step(_GATHER, node, n_threads, *tree)
         if n_leaves == max_leaves:
             add_last_leaves(node, n_nodes, rules, plain, None, nodes)
         else:
