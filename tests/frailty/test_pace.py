@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
-from boostr._frailty.law import fit_variance
+from boostr._frailty.law import SeenNumbers
 from boostr._frailty.pace import Pace, PacedClock, find_rises, fit_pace
 from boostr.basis import CalendarClock, OperationalClock
 from boostr.data import RecurrentEvents
@@ -66,7 +66,8 @@ def test_rises_are_those_in_the_part_of_a_stretch_that_is_observed(begins, borde
             for window in own:
                 inside = np.clip(span, *window)
                 expected[row, place] += np.diff(everybody(CLOCK.read(inside))[row]).item()
-    found = find_rises(CLOCK, pace, everybody, each, events)
+    edges = np.append(pace.begins, 20.0)
+    found = find_rises(CLOCK, edges, everybody, each, events)
     assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
@@ -170,7 +171,7 @@ def test_the_variance_is_that_of_permanent_frailties_at_this_pace(rng, variance)
     fleet = Fleet(rng, 500, variance, falls)
     paced, found = fleet.fit()
     seen = np.diff(fleet.events.event_offsets).astype(float)
-    again = fit_variance(fleet.expect(paced).sum(axis=1), seen)
+    again = SeenNumbers.of(seen).fit_variance(fleet.expect(paced).sum(axis=1))
     assert_allclose(found, again, rtol=0.01, atol=1e-3)
     assert abs(found - variance) < 0.2
 

@@ -27,9 +27,9 @@ __all__ = [
     "FrailtyLaw",
     "Histories",
     "Pieces",
+    "SeenNumbers",
     "cut_windows",
     "fit_law",
-    "fit_variance",
     "log_likelihood",
     "sum_by_owner",
 ]
@@ -269,28 +269,35 @@ class Ahead:
     length: float  # of the last part, on average
 
     @cached_property
-    def _events(self) -> tuple[FloatArray, PositionArray]:
-        """Weighted events of those who have some, and who they are."""
-        some = np.flatnonzero(self.seen)
-        return (self.weights * self.seen)[some], some
+    def _some(self) -> PositionArray:
+        """Those who have events."""
+        return np.flatnonzero(self.seen)
 
     def log_likelihood(self, frailties: Frailties) -> float:
         """Return that of the last part, at the level that explains the most.
 
         Counts are negative binomial, or Poisson where frailties are known exactly.
         """
-        mean = np.maximum(self.expected * frailties.mean, _LEAST_MEAN)
-        total = self.weights @ self.seen
-        level = total / (self.weights @ mean)
         if not frailties.dispersion.any():
-            # Most have no event: the sum of the means is known without their logarithms.
-            weighted, some = self._events
-            log_means = weighted @ np.log(mean[some])
-            return float(log_means + total * (np.log(level) - 1.0))
-        mean = level * mean
+            return float(self.judge_known(frailties.mean, np.ones(1))[0])
+        mean = np.maximum(self.expected * frailties.mean, _LEAST_MEAN)
+        mean *= (self.weights @ self.seen) / (self.weights @ mean)
         dispersion = np.maximum(frailties.dispersion, _LEAST_VARIANCE)
         steps = _log_step(mean, self.seen, np.ones(len(mean)), dispersion)
         return float(self.weights @ (steps + self.seen * np.log(mean)))
+
+    def judge_known(self, mean: FloatArray, shares: FloatArray) -> FloatArray:
+        """Return the same for frailties known exactly, for each share that may go on.
+
+        Counts are Poisson: only those who have events need a logarithm.
+        """
+        excess, some = mean - 1.0, self._some
+        exposed, weighted = self.weights * self.expected, (self.weights * self.seen)[some]
+        totals = exposed.sum() + shares * (exposed @ excess)
+        means = self.expected[some] * (1.0 + shares[:, None] * excess[some])
+        log_means = np.log(np.maximum(means, _LEAST_MEAN)) @ weighted
+        total = weighted.sum()
+        return np.asarray(log_means + total * (np.log(total / totals) - 1.0))
 
 
 def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
@@ -304,23 +311,19 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
         return plain
     best, most = plain, -np.inf
     # Without persistence variance and half-life do not matter: one law stands for all.
-    forgetful = FrailtyLaw(_AHEAD_VARIANCES[0], persistence=0.0)
+    forgetful = FrailtyLaw(_AHEAD_VARIANCES[0])
     for share in _HALF_LIVES:
-        half_life = share * span
-        fading = FrailtyLaw(0.0, half_life).fading
-        events, expected = ahead.histories.discount(ahead.now, fading)
-        if best is plain and np.isinf(half_life):
-            exact = replace(plain, scale=0.0).judge(events, expected)
-            most = ahead.log_likelihood(exact) + _WORTH
+        fading = FrailtyLaw(0.0, share * span).fading
+        sums = ahead.histories.discount(ahead.now, fading)
+        if best is plain and np.isinf(share):
+            most = ahead.judge_known(plain.judge(*sums).mean, np.ones(1))[0] + _WORTH
         for one in (*_AHEAD_VARIANCES, variance):
-            exact = FrailtyLaw(one, half_life, scale=0.0).judge(events, expected)
-            for persistence in _PERSISTENCES:
-                law = FrailtyLaw(one, half_life, persistence)
-                if persistence == 0.0 and law != forgetful:
-                    continue
-                found = ahead.log_likelihood(exact.persist(persistence))
-                if found > most:
-                    best, most = law, found
+            law = FrailtyLaw(one, share * span)
+            shares = np.array(_PERSISTENCES if law == forgetful else _PERSISTENCES[1:])
+            found = ahead.judge_known(law.judge(*sums).mean, shares)
+            place = int(np.argmax(found))
+            if found[place] > most:
+                best, most = replace(law, persistence=float(shares[place])), found[place]
     return _fit_spread(ahead, best)
 
 
@@ -405,48 +408,56 @@ class _Table:
         return _log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
 
 
-def fit_variance(
-    expected: FloatArray,
-    seen: FloatArray,
-    weights: FloatArray | None = None,
-    near: float | None = None,
-) -> float:
-    """Return the variance of permanent frailties by maximum likelihood; 0 is allowed.
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenNumbers:
+    """Numbers of events of individuals with permanent frailties."""
 
-    ``near`` is that of a similar problem: it is looked for around it first, and stays 0 if
-    the likelihood falls from there.
-    """
-    some = (expected > 0.0) | (seen > 0.0)
-    expected, seen = np.maximum(expected[some], _LEAST_MEAN), seen[some]
-    weights = np.ones(len(seen)) if weights is None else weights[some]
-    counts, place = np.unique(seen, return_inverse=True)  # few: gamma functions take long
-    by_count = np.bincount(place, weights, len(counts))
-    weighted = weights * seen
-    total = float(weighted.sum())
+    weights: FloatArray  # (n,)
+    weighted: FloatArray  # (n,) numbers times weights
+    total: float  # of these
+    distinct: FloatArray  # numbers, each once: few, as gamma functions take long
+    amounts: FloatArray  # weights of all who have them
 
-    def loss(variance: float) -> float:
-        """Return the same as `_log_step` gives for frailties of one."""
-        shape = 1.0 / variance
-        ways = scipy.special.gammaln(counts + shape) - scipy.special.gammaln(shape)
-        spread = float((weighted + shape * weights) @ np.log1p(expected * variance))
-        gained = float(by_count @ ways) + total * float(np.log(variance)) - spread
-        return variance / _USUAL_VARIANCE - gained
+    @classmethod
+    def of(cls, seen: FloatArray, weights: FloatArray | None = None) -> SeenNumbers:
+        """Return the numbers of individuals, who count once without weights."""
+        weights = np.ones(len(seen)) if weights is None else weights
+        distinct, place = np.unique(seen, return_inverse=True)
+        amounts = np.bincount(place, weights, len(distinct))
+        weighted = weights * seen
+        return cls(weights, weighted, float(weighted.sum()), distinct, amounts)
 
-    def search(*bounds: float) -> Any:
-        return scipy.optimize.minimize_scalar(
-            lambda log_variance: loss(float(np.exp(log_variance))),
-            bounds=np.log(bounds),
-            method="bounded",
-            options={"xatol": 1e-3},
-        )
+    def fit_variance(self, expected: FloatArray, near: float | None = None) -> float:
+        """Return the variance of frailties by maximum likelihood; 0 is allowed.
 
-    if near == 0.0 and loss(_LITTLE_VARIANCE) >= loss(_LEAST_VARIANCE):
-        return 0.0
-    bounds = (near / _NEAR, near * _NEAR) if near else _VARIANCES
-    found = search(*bounds)
-    if near and abs(found.x - np.log(near)) > _INSIDE:
-        found = search(*_VARIANCES)
-    return 0.0 if found.fun >= loss(_LEAST_VARIANCE) else float(np.exp(found.x))
+        ``near`` is that of a similar problem: it is looked for around it first, and stays 0
+        if the likelihood falls from there.
+        """
+
+        def loss(variance: float) -> float:
+            """Return the same as `_log_step` gives for frailties of one."""
+            shape = 1.0 / variance
+            ways = scipy.special.gammaln(self.distinct + shape)
+            ways -= scipy.special.gammaln(shape)
+            spread = (self.weighted + shape * self.weights) @ np.log1p(expected * variance)
+            gained = self.amounts @ ways + self.total * np.log(variance) - spread
+            return float(variance / _USUAL_VARIANCE - gained)
+
+        def search(*bounds: float) -> Any:
+            return scipy.optimize.minimize_scalar(
+                lambda log_variance: loss(float(np.exp(log_variance))),
+                bounds=np.log(bounds),
+                method="bounded",
+                options={"xatol": 1e-3},
+            )
+
+        if near == 0.0 and loss(_LITTLE_VARIANCE) >= loss(_LEAST_VARIANCE):
+            return 0.0
+        bounds = (near / _NEAR, near * _NEAR) if near else _VARIANCES
+        found = search(*bounds)
+        if near and abs(found.x - np.log(near)) > _INSIDE:
+            found = search(*_VARIANCES)
+        return 0.0 if found.fun >= loss(_LEAST_VARIANCE) else float(np.exp(found.x))
 
 
 def _columns(times: FloatArray, cell: float) -> PositionArray:

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._frailty.law import fit_variance, sum_by_owner
+from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
@@ -73,9 +73,10 @@ class PacedClock:
     def table(self, read_all: ReadAll) -> Table:
         """Return the curves where stretches begin."""
         plain = read_all(self.clock.read(self.pace.begins))
-        rises = np.diff(plain, axis=1) * self.pace.factors[:-1]
-        before = plain[:, :1] * self.pace.factors[0]
-        return Table(plain, np.cumsum(np.hstack([before, rises]), axis=1))
+        factors, paced = self.pace.factors, np.empty_like(plain)
+        paced[:, 0] = plain[:, 0] * factors[0]
+        paced[:, 1:] = np.diff(plain, axis=1) * factors[:-1]
+        return Table(plain, np.cumsum(paced, axis=1, out=paced))
 
     def read_all(self, read_all: ReadAll, table: Table, times: FloatArray) -> FloatArray:
         """Return paced curves at common times, (n, m), from where stretches begin."""
@@ -111,16 +112,17 @@ def fit_pace(
     """
     end = float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
-    n, k = len(events), len(pace.begins)
-    rises = find_rises(clock, pace, read_all, each, events) / unit
+    n, k, edges = len(events), len(pace.begins), np.append(pace.begins, end)
+    rises = find_rises(clock, edges, read_all, each, events) / unit
     seen = sum_by_owner(events.event_owner, amounts, n)
+    numbers = SeenNumbers.of(seen, weights)
     weighted = amounts * weights[events.event_owner]
     came = sum_by_owner(pace.find(events.times), weighted, k)
     factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
     for turn in range(_N_ROUNDS):
         expected = np.einsum("nk,k->n", rises, factors)
         near = variance if turn > 0 else None
-        variance = fit_variance(expected, seen, weights, near)
+        variance = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
         counted = np.einsum("n,nk->k", weights * frailty, rises) * factors
         ratio = (came + _PRIOR) / (counted + _PRIOR)
@@ -128,48 +130,37 @@ def fit_pace(
     if isinstance(clock, OperationalClock) and clock.is_power_law:
         # What a stretch shows beside the power law is for the sensors to explain.
         return PacedClock(clock, replace(pace, factors=factors)), variance
-    begins = np.append(pace.begins, end)
     weighed = np.einsum("n,nk->k", weights * frailty, rises)
     expected = np.maximum(weighed, _LEAST_EXPECTED)
     # As in every stretch, so that events without exposure do not make an infinite pace.
     came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
-    clock, factor = _go_on(clock, begins, factors, came, expected, falls=falls)
-    return PacedClock(clock, Pace(begins, np.append(factors, factor))), variance
+    clock, factor = _go_on(clock, edges, factors, came, expected, falls=falls)
+    return PacedClock(clock, Pace(edges, np.append(factors, factor))), variance
 
 
 def find_rises(
     clock: Clock,
-    pace: Pace,
+    edges: FloatArray,
     read_all: ReadAll,
     each: ReadEach,
     events: RecurrentEvents,
 ) -> FloatArray:
-    """Return the rises of curves in stretches, (n, k), while individuals are observed."""
-    owner = owners_of(events.window_offsets)
-    start, stop = events.window_start, events.window_stop
-    first = pace.find(np.nextafter(start, np.inf))
-    last = np.maximum(pace.find(stop), first)
-    at_begins = read_all(clock.read(pace.begins))
-    n, k = at_begins.shape
+    """Return the rises of curves between edges, (n, k), while individuals are observed.
 
-    at_start = at_begins[owner, first]
-    inside = np.flatnonzero(start > pace.begins[first])
-    at_start[inside] = each(owner[inside], clock.read(start[inside]))
-    at_stop = at_begins[owner, np.minimum(last + 1, k - 1)]
-    inside = np.flatnonzero(stop < np.append(pace.begins[1:], np.inf)[last])
-    at_stop[inside] = each(owner[inside], clock.read(stop[inside]))
-
-    # The first and the last stretch of a window are in it in part, those between in full.
-    is_one = first == last
-    head = np.where(is_one, at_stop, at_begins[owner, np.minimum(first + 1, k - 1)])
-    tail = np.where(is_one, 0.0, at_stop - at_begins[owner, last])
-    changes = np.zeros((n, k + 1))  # of the number of windows that contain a stretch
-    np.add.at(changes, (owner, first + 1), 1.0)
-    np.add.at(changes, (owner, np.maximum(last, first + 1)), -1.0)
-    rises = np.maximum(np.diff(at_begins, axis=1, append=at_begins[:, -1:]), 0.0)
-    rises *= np.cumsum(changes[:, :k], axis=1)
-    np.add.at(rises, (owner, first), np.maximum(head - at_start, 0.0))
-    np.add.at(rises, (owner, last), np.maximum(tail, 0.0))
+    All are observed between the first edge and the last one.
+    """
+    owner, start = owners_of(events.window_offsets), events.window_start
+    values = read_all(clock.read(edges))[owner]
+    at_start, late = values[:, 0].copy(), np.flatnonzero(start > edges[0])
+    at_start[late] = each(owner[late], clock.read(start[late]))
+    at_stop = each(owner, clock.read(events.window_stop))
+    # Curves do not fall: edges before a window count as its start, those after as its stop.
+    np.clip(values, at_start[:, None], at_stop[:, None], out=values)
+    values[:, 0], values[:, -1] = at_start, at_stop
+    rises = np.diff(values, axis=1)
+    np.maximum(rises, 0.0, out=rises)
+    if len(owner) > len(events):  # some have several windows
+        rises = np.add.reduceat(rises, events.window_offsets[:-1])
     return rises
 
 

@@ -54,6 +54,7 @@ class FoldCurves:
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
         self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
+        self._last_table: tuple[FloatArray, FloatArray] | None = None
 
     def along(
         self,
@@ -106,7 +107,16 @@ class FoldCurves:
     def _table(self) -> Table:
         """Curves at the starts of stretches."""
         assert self._paced is not None  # noqa: S101 - used with a pace only
-        return self._paced.table(self.average.values)
+        return self._paced.table(self.read_all)
+
+    def read_all(self, clock_times: FloatArray) -> FloatArray:
+        """Return all curves at times of the clock, (n, m), without a pace.
+
+        The last ones are kept: a pace is first found, and then read, from the same ones.
+        """
+        if self._last_table is None or not np.array_equal(self._last_table[0], clock_times):
+            self._last_table = clock_times, self.average.values(clock_times)
+        return self._last_table[1]
 
     def remembering(self) -> FoldCurves:
         """Return the same curves, which keep their last readings.

@@ -87,7 +87,7 @@ class TrainingCurves:
         """Return the pace of their events and the variance of permanent frailties."""
         return fit_pace(
             self.curves.clock,
-            self.curves.average.values,
+            self.curves.read_all,
             self.curves.average.values_at,
             self.data.events,
             self.amounts,
