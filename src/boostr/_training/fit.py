@@ -39,6 +39,7 @@ from boostr._training.streamed import (
 from boostr._training.terms import TermJudge
 from boostr.basis import Clock, FittedSensorBasis
 from boostr.data import RecurrentEvents, ScannedEvents
+from boostr.data.events.fingerprint import Fingerprint
 from boostr.exceptions import InvalidParameterError
 from boostr.io.checkpoint import CheckpointFile
 from boostr.io.model import own_version
@@ -228,13 +229,13 @@ def fit_model(
             prepare = partial(compute_statistics, settings, summarized, exposure)
 
         is_large = len(data.features) >= PARALLEL_FROM
-        prepared, mapper = run_side_by_side(
-            prepare,
-            partial(find_bins, data.features, settings.max_bins, encoder),
-            is_worth_it=is_large,
+        prepared, (mapper, fingerprint) = run_side_by_side(
+            prepare, partial(_read_features, settings, encoder, data), is_worth_it=is_large
         )
         binned = mapper.transform(data.features, n_threads)
         plan, sample = prepared.plan, prepared.sample
+        if fingerprint is not None:
+            plan = replace(plan, fingerprint=fingerprint)
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, hooks)
@@ -249,3 +250,13 @@ def fit_model(
         grown = Grown(plan, mapper, training_set, trained)
         known = None if theta is None else theta[sample.is_used]
         return finish_fit(settings, grown, encoder, layout, sample, known, theta)
+
+
+def _read_features(
+    settings: Settings, encoder: FeatureEncoder, data: TrainingData | ScannedData
+) -> tuple[BinMapper, Fingerprint | None]:
+    """Return thresholds of features, and the fingerprint of individuals in memory."""
+    mapper = find_bins(data.features, settings.max_bins, encoder)
+    if isinstance(data, ScannedData):  # whose files are read for it, and much else, at once
+        return mapper, None
+    return mapper, Fingerprint.of(data.events, data.features)

@@ -169,7 +169,7 @@ class Plan:
     loss: Loss
     gamma2: float
     sensor_penalty: Literal["group_lasso", "ridge"]
-    fingerprint: Fingerprint  # of all individuals
+    fingerprint: Fingerprint | None  # of all individuals, if it is known by then
     mean_exposure: float = 1.0  # of individuals while they are observed
 
     def compute(
@@ -248,7 +248,6 @@ class SummarizedData:
             given.events,
             data.weights,
             data.sensors,
-            data.features,
             wants_ranges=len(sample) < len(data),
         )
         summary.check(settings.clock)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
@@ -28,6 +28,7 @@ from boostr._training.statistics import (
 from boostr._training.summary import DataSummary
 from boostr._typing import BoolArray, FloatArray, OffsetArray
 from boostr.data import RecurrentEvents, ScannedEvents, ScannedTrajectories, Trajectories
+from boostr.data.events.fingerprint import Fingerprint
 from boostr.data.features import ROWS_HINT, check_one_row_each
 from boostr.data.parquet.pairs import read_in_step
 from boostr.data.parquet.rows import map_ahead
@@ -180,7 +181,9 @@ def _survey(
     for part in parts:
         first, events, sensors = part
         weights = data.weights[first : first + len(events)]
-        summaries_of_parts.append(DataSummary.of(events, weights, sensors))
+        summary = DataSummary.of(events, weights, sensors)
+        fingerprint = Fingerprint.of(events, None)
+        summaries_of_parts.append(replace(summary, fingerprint=fingerprint))
         clock_sample.add((first, events, None), len(events.times))
         if sensors is not None:
             sample.add(part, sensors.values.size + sensors.times.size)

@@ -264,8 +264,8 @@ class DataSummary:
     has_dates: bool  # whether times were time stamps
     magnitudes: Magnitudes
     leverage: Leverage
-    fingerprint: Fingerprint
     ranges: Ranges | None = None  # of the sensors while observed, where it was looked at
+    fingerprint: Fingerprint | None = None  # where it was taken together with the rest
 
     @classmethod
     def of(
@@ -273,14 +273,10 @@ class DataSummary:
         events: RecurrentEvents,
         weights: FloatArray,
         sensors: Trajectories | None = None,
-        features: FloatArray | None = None,
         *,
         wants_ranges: bool = True,
     ) -> DataSummary:
-        """Return the summary of some individuals, with sensor ranges if wanted.
-
-        Features tell individuals without ids apart.
-        """
+        """Return the summary of some individuals, with sensor ranges if wanted."""
         ranges = None
         if sensors is not None and wants_ranges:
             sample = draw_sensor_sample(put_on_clock(events, CalendarClock(), sensors))
@@ -295,7 +291,6 @@ class DataSummary:
             events.origin is not None or events.origins is not None,
             Magnitudes.of(events, weights, sensors),
             Leverage.of(events, weights),
-            Fingerprint.of(events, features),
             ranges,
         )
 
@@ -307,6 +302,9 @@ class DataSummary:
                 np.fmin(ranges[0], other.ranges[0]),
                 np.fmax(ranges[1], other.ranges[1]),
             )
+        fingerprint = self.fingerprint
+        if fingerprint is not None and other.fingerprint is not None:
+            fingerprint = fingerprint.join(other.fingerprint)
         return DataSummary(
             self.n + other.n,
             self.n_events + other.n_events,
@@ -317,8 +315,8 @@ class DataSummary:
             self.has_dates,
             self.magnitudes.join(other.magnitudes),
             self.leverage.join(other.leverage),
-            self.fingerprint.join(other.fingerprint),
             ranges,
+            fingerprint,
         )
 
     def check(self, clock: str) -> None:

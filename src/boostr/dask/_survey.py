@@ -27,6 +27,7 @@ from boostr._typing import BoolArray, FloatArray, IndexArray, OffsetArray
 from boostr.dask._cluster import gather, reduce_tree, share, use_worker_threads
 from boostr.dask._parts import Files, Part, Roles, load_part, read_static
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.events.fingerprint import Fingerprint
 from boostr.data.sensors.checks import unite_categories
 from boostr.exceptions import InvalidParameterError
 
@@ -323,6 +324,7 @@ def _survey_part(
             summary = DataSummary.of(
                 part.events, part.weights, part.sensors, wants_ranges=options.wants_ranges
             )
+            summary = replace(summary, fingerprint=Fingerprint.of(part.events, None))
     has_sensors = part.sensors is not None
     n_values = 0
     if part.sensors is not None:
