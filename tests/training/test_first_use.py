@@ -401,6 +401,7 @@ def test_trees_of_one_leaf_need_no_search(has_sensors, monkeypatch):
     def refuse(*arguments):
         pytest.fail("a split was searched for")
 
+    monkeypatch.setattr("boostr._kernels.compiling._compiling", [])
     monkeypatch.setattr("boostr._engine.tree._whole.grow_best_first", refuse)
     monkeypatch.setattr("boostr._engine.tree._search.find_best_split", refuse)
     X, y, Z = dozen.draw_dozen(has_sensors=has_sensors)
