@@ -206,13 +206,16 @@ def _find_low(
     low, high = rates.min(axis=0), rates.max(axis=0)
     # A sum cannot be low if the sum of its terms' own worst rates is not.
     worst = np.minimum(theta * low, theta * high)
-    suspects = np.flatnonzero(worst.sum(axis=1) < least)
+    lowest = worst.sum(axis=1)
+    suspects = np.flatnonzero(lowest < least)
+    sizes = np.maximum(np.abs(low), np.abs(high))
+    rounding = _ROUNDING * np.abs(theta) @ sizes
+    if np.sum(high - low > _ROUNDING * sizes) <= 1:  # and it is if one term alone changes
+        return suspects[(lowest < least - rounding)[suspects]]
     found = []
     for begin in range(0, len(suspects), _BLOCK):
         block = suspects[begin : begin + _BLOCK]
-        own = theta[block]
-        rounding = _ROUNDING * np.abs(own) @ np.maximum(np.abs(low), np.abs(high))
-        is_low = _combine(own, rates) < least - rounding[:, None]
+        is_low = _combine(theta[block], rates) < least - rounding[block, None]
         found.append(block[np.any(is_low, axis=1)])
     return np.concatenate(found) if found else suspects
 
@@ -256,7 +259,7 @@ class PositiveCurves:
         """Return the curves at clock times, (n, m)."""
         times = np.minimum(times, self._reach)
         result = _combine(self._theta, self._basis.evaluate(times))
-        bent = self._bent
+        bent = self._bend_for(times)
         if bent.rows.size:
             result[bent.rows] = bent.read(np.arange(len(bent.rows))[:, None], times)
         return result
@@ -265,7 +268,7 @@ class PositiveCurves:
         """Return the derivatives of the curves on the clock, (n, m)."""
         rates = _finite_rates(self._basis, times, self._reach)
         result = _combine(self._theta, rates)
-        bent = self._bent
+        bent = self._bend_for(times)
         if bent.rows.size:
             slopes = bent.slope(np.arange(len(bent.rows))[:, None], times)
             result[bent.rows] = np.where(times <= self._reach, slopes, 0.0)
@@ -275,38 +278,60 @@ class PositiveCurves:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         times = np.minimum(times, self._reach)
         result = _combine_each(self._theta, rows, self._basis.evaluate(times))
-        found, place = self._bent.find(rows)
-        result[found] = self._bent.read(place, times[found])
+        bent = self._bend_for(times)
+        found, place = bent.find(rows)
+        result[found] = bent.read(place, times[found])
         return result
 
     def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:
         """Return the derivative of curve ``rows[k]`` at clock time ``times[k]``."""
         rates = _finite_rates(self._basis, times, self._reach)
         result = _combine_each(self._theta, rows, rates)
-        found, place = self._bent.find(rows)
-        slopes = self._bent.slope(place, times[found])
+        bent = self._bend_for(times)
+        found, place = bent.find(rows)
+        slopes = bent.slope(place, times[found])
         result[found] = np.where(times[found] <= self._reach, slopes, 0.0)
         return result
 
     @cached_property
-    def _bent(self) -> _Projection:
-        """Curves whose rate falls below the floor somewhere, but for straight lines."""
+    def _grid(self) -> FloatArray:
         even = np.linspace(0.0, self._horizon, _N_INSIDE)
         early = np.geomspace(1e-12 * even[1], even[1], _N_EARLY)
         beyond = np.geomspace(self._horizon, self._reach, _N_BEYOND)
         breaks = self._basis.breaks
         breaks = breaks[(breaks > 0.0) & (breaks < self._reach)]
-        grid = np.unique(np.concatenate([even, early, beyond, breaks]))
+        return np.unique(np.concatenate([even, early, beyond, breaks]))
+
+    @cached_property
+    def _bent_rows(self) -> PositionArray:
+        """Curves whose rate falls below the floor somewhere, but for straight lines."""
         rows = np.arange(len(self._theta))
         if not self._keeps_order:
-            rows = _find_low(self._basis, self._theta, grid, self._reach, self._floor)
-        rows = rows[~self._is_straight[rows]]
+            rows = _find_low(self._basis, self._theta, self._grid, self._reach, self._floor)
+        return rows[~self._is_straight[rows]]
+
+    def _bend_for(self, times: FloatArray) -> _Projection:
+        """Return the bent curves; what lies beyond the horizon is bent once it is read."""
+        is_late = times.max(initial=0.0) > self._horizon
+        return self._bent if is_late or "_bent" in self.__dict__ else self._bent_inside
+
+    @cached_property
+    def _bent(self) -> _Projection:
+        return self._bend(self._grid)
+
+    @cached_property
+    def _bent_inside(self) -> _Projection:
+        return self._bend(self._grid[self._grid <= self._horizon])
+
+    def _bend(self, grid: FloatArray) -> _Projection:
+        """Return the bent curves on a grid."""
+        rows, widths = self._bent_rows, np.diff(grid)
         steps = np.diff(_combine(self._theta[rows], self._basis.evaluate(grid)), axis=1)
-        widths = np.diff(grid)
-        rates = np.ascontiguousarray(steps / widths)
-        bend_rates(rates.reshape(-1), self._floor)
+        steps /= widths
+        bend_rates(steps.reshape(-1), self._floor)
+        steps *= widths
         values = np.zeros((len(rows), len(grid)))
-        np.cumsum(rates * widths, axis=1, out=values[:, 1:])
+        np.cumsum(steps, axis=1, out=values[:, 1:])
         return _Projection(rows, grid, values)
 
 

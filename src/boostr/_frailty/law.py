@@ -423,7 +423,7 @@ class SeenNumbers:
         """Return the numbers of individuals, who count once without weights."""
         weights = np.ones(len(seen)) if weights is None else weights
         distinct, place = np.unique(seen, return_inverse=True)
-        amounts = np.bincount(place, weights, len(distinct))
+        amounts = sum_by_owner(place, weights, len(distinct))
         weighted = weights * seen
         return cls(weights, weighted, float(weighted.sum()), distinct, amounts)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from boostr._frailty.counts import Counts
 from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
+from boostr._kernels.threads import run_in_parts
 from boostr._training.fitted import TreeModel
 from boostr._training.frailty import TrainingCurves, count_after, sum_histories
 from boostr._training.inputs import TrainingData
@@ -37,6 +39,7 @@ __all__ = [
 
 _LEADS = 10  # in the time axis
 _LEAST_MEAN = 1e-12  # of a number of events
+_MANY = 1000  # individuals from which threads share the dates
 _LEAST = 10  # individuals, and events, that a date needs before it
 _TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
 
@@ -102,18 +105,23 @@ def roll_back(
 
     A clear fall of the rate continues in them if ``falls``.
     """
-    forecasts = []
-    for place in range(1, n_dates + 1):
-        found = cut_back(seen.data, place * lead)
-        if found is None:
-            continue
-        known, rows = found
-        theta = seen.curves.theta[rows]
-        clock = _clock_then(model.clock, known)
-        then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
-        then = then.at_pace(then.find_pace(falls=falls)[0])
-        forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
-    return forecasts
+
+    def forecast(dates: slice) -> list[Forecast]:
+        forecasts = []
+        for place in range(dates.start, dates.stop):
+            found = cut_back(seen.data, (place + 1) * lead)
+            if found is None:
+                continue
+            known, rows = found
+            theta = seen.curves.theta[rows]
+            clock = _clock_then(model.clock, known)
+            then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
+            then = then.at_pace(then.find_pace(falls=falls)[0])
+            forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
+        return forecasts
+
+    n_parts = max(n_dates, 1) if len(seen.data) >= _MANY else 1
+    return list(chain.from_iterable(run_in_parts(n_dates, n_parts, forecast)))
 
 
 def cut_back(
