@@ -7,7 +7,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 from boostr._frailty.law import SeenNumbers
-from boostr._frailty.pace import Pace, PacedClock, find_rises, fit_pace
+from boostr._frailty.pace import CurvesOnClock, Pace, PacedClock, find_rises, fit_pace
 from boostr.basis import CalendarClock, OperationalClock
 from boostr.data import RecurrentEvents
 
@@ -67,7 +67,7 @@ def test_rises_are_those_in_the_part_of_a_stretch_that_is_observed(begins, borde
                 inside = np.clip(span, *window)
                 expected[row, place] += np.diff(everybody(CLOCK.read(inside))[row]).item()
     edges = np.append(pace.begins, 20.0)
-    found = find_rises(CLOCK, edges, everybody, each, events)
+    found = find_rises(CurvesOnClock(CLOCK, everybody, each), edges, events)
     assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
@@ -129,7 +129,8 @@ class Fleet:
         amounts = np.full(len(events.times), 1.0)
         read_all = lambda times: cost * np.outer(self.rates, times)  # noqa: E731
         read = lambda rows, times: cost * self.rates[rows] * times  # noqa: E731
-        return fit_pace(clock, read_all, read, events, amounts, weights, cost)
+        curves = CurvesOnClock(clock, read_all, read)
+        return fit_pace(curves, events, amounts, weights, cost)
 
     def take(self, rows):
         part = object.__new__(Fleet)

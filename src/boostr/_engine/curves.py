@@ -37,17 +37,25 @@ _ROUNDING = 1e-12  # slopes down by less than this share of the terms' are round
 class _Projection:
     """Those curves that had to be bent, as straight lines between grid points."""
 
-    rows: PositionArray  # (n_bent,) which curves, ascending
+    rows: PositionArray  # (n_bent,) which curves
     grid: FloatArray  # (n_grid,)
     values: FloatArray  # (n_bent, n_grid)
+    places: PositionArray  # (n,) of all curves in the projection, -1 for the others
+
+    @classmethod
+    def of(
+        cls, n: int, rows: PositionArray, grid: FloatArray, values: FloatArray
+    ) -> _Projection:
+        """Return the projection of some of ``n`` curves."""
+        places = np.full(n, -1)
+        places[rows] = np.arange(len(rows))
+        return cls(rows, grid, values, places)
 
     def find(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
         """Return which of ``rows`` are bent, and their places in the projection."""
-        if not self.rows.size:
-            return self.rows, self.rows
-        place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        is_bent = self.rows[place] == rows
-        return np.flatnonzero(is_bent), place[is_bent]
+        place = self.places[rows]
+        bent = np.flatnonzero(place >= 0)
+        return bent, place[bent]
 
     def read(self, place: AnyArray, times: FloatArray) -> FloatArray:
         """Return values for places and times, which are broadcast."""
@@ -166,7 +174,7 @@ class MonotoneCurves:
         rows = self._find_bent(grid)
         values = _combine(self._theta[rows], self._basis.evaluate(grid))
         project_monotone(values, np.diff(grid, append=grid[-1] + even[1]))
-        return _Projection(rows, grid, values)
+        return _Projection.of(len(self._theta), rows, grid, values)
 
     @cached_property
     def _beyond(self) -> _Projection:
@@ -175,7 +183,8 @@ class MonotoneCurves:
         grid = np.union1d(grid, self._breaks(self._horizon, self._reach))
         rows = self._find_bent(grid)
         values = _combine(self._theta[rows], self._basis.evaluate(grid))
-        return _Projection(rows, grid, np.maximum.accumulate(values, axis=1))
+        values = np.maximum.accumulate(values, axis=1)
+        return _Projection.of(len(self._theta), rows, grid, values)
 
     @cached_property
     def _lift(self) -> FloatArray:
@@ -332,7 +341,7 @@ class PositiveCurves:
         steps *= widths
         values = np.zeros((len(rows), len(grid)))
         np.cumsum(steps, axis=1, out=values[:, 1:])
-        return _Projection(rows, grid, values)
+        return _Projection.of(len(self._theta), rows, grid, values)
 
 
 def _bend_constant(

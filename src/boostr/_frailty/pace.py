@@ -24,11 +24,20 @@ from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 
-__all__ = ["Pace", "PacedClock", "Table", "find_rises", "fit_pace"]
+__all__ = ["CurvesOnClock", "Pace", "PacedClock", "Table", "find_rises", "fit_pace"]
 
 # Values of curves of individuals at clock times: all at common ones, or each at its own.
 ReadAll = Callable[[FloatArray], FloatArray]
 ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
+
+
+class CurvesOnClock(NamedTuple):
+    """A clock, and how curves of individuals are read at its times."""
+
+    clock: Clock
+    read_all: ReadAll
+    read: ReadEach
+
 
 _N_ROUNDS = 8
 _PRIOR = 2.0  # events, as many as expected, beside those of a stretch
@@ -95,34 +104,33 @@ class PacedClock:
 
 
 def fit_pace(
-    clock: Clock,
-    read_all: ReadAll,
-    each: ReadEach,
+    curves: CurvesOnClock,
     events: RecurrentEvents,
     amounts: FloatArray,
     weights: FloatArray,
     unit: float = 1.0,
     *,
+    near: float | None = None,
     falls: bool = True,
 ) -> tuple[PacedClock, float]:
     """Return the pace of events on a clock, and the variance of permanent frailties.
 
     ``amounts`` are the costs of the events in units that make them counts, and ``weights``
-    those of the individuals. A clear fall of the rate goes on if ``falls``.
+    those of the individuals. ``near`` is a guess of the variance, which makes the search
+    for it shorter. A clear fall of the rate goes on if ``falls``.
     """
-    end = float(events.window_stop.max())
+    clock, end = curves.clock, float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
     n, k, edges = len(events), len(pace.begins), np.append(pace.begins, end)
-    rises = find_rises(clock, edges, read_all, each, events) / unit
+    rises = find_rises(curves, edges, events) / unit
     seen = sum_by_owner(events.event_owner, amounts, n)
     numbers = SeenNumbers.of(seen, weights)
     weighted = amounts * weights[events.event_owner]
     came = sum_by_owner(pace.find(events.times), weighted, k)
     factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
-    for turn in range(_N_ROUNDS):
+    for _ in range(_N_ROUNDS):
         expected = np.einsum("nk,k->n", rises, factors)
-        near = variance if turn > 0 else None
-        variance = numbers.fit_variance(expected, near)
+        variance = near = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
         counted = np.einsum("n,nk->k", weights * frailty, rises) * factors
         ratio = (came + _PRIOR) / (counted + _PRIOR)
@@ -139,21 +147,18 @@ def fit_pace(
 
 
 def find_rises(
-    clock: Clock,
-    edges: FloatArray,
-    read_all: ReadAll,
-    each: ReadEach,
-    events: RecurrentEvents,
+    curves: CurvesOnClock, edges: FloatArray, events: RecurrentEvents
 ) -> FloatArray:
     """Return the rises of curves between edges, (n, k), while individuals are observed.
 
     All are observed between the first edge and the last one.
     """
+    clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
     values = read_all(clock.read(edges))[owner]
     at_start, late = values[:, 0].copy(), np.flatnonzero(start > edges[0])
-    at_start[late] = each(owner[late], clock.read(start[late]))
-    at_stop = each(owner, clock.read(events.window_stop))
+    at_start[late] = read(owner[late], clock.read(start[late]))
+    at_stop = read(owner, clock.read(events.window_stop))
     # Curves do not fall: edges before a window count as its start, those after as its stop.
     np.clip(values, at_start[:, None], at_stop[:, None], out=values)
     values[:, 0], values[:, -1] = at_start, at_stop

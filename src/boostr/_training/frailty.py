@@ -15,7 +15,7 @@ from boostr._frailty.law import (
     cut_windows,
     sum_by_owner,
 )
-from boostr._frailty.pace import PacedClock, fit_pace
+from boostr._frailty.pace import CurvesOnClock, PacedClock, fit_pace
 from boostr._training.fitted import TreeModel
 from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.inputs import TrainingData
@@ -83,16 +83,21 @@ class TrainingCurves:
         """Return the same individuals at another pace."""
         return replace(self, curves=self.curves.at_pace(paced))
 
-    def find_pace(self, *, falls: bool = True) -> tuple[PacedClock, float]:
-        """Return the pace of their events and the variance of permanent frailties."""
+    def find_pace(
+        self, near: float | None = None, *, falls: bool = True
+    ) -> tuple[PacedClock, float]:
+        """Return the pace of their events and the variance of permanent frailties.
+
+        ``near`` is a guess of the variance.
+        """
+        curves = self.curves
         return fit_pace(
-            self.curves.clock,
-            self.curves.read_all,
-            self.curves.average.values_at,
+            CurvesOnClock(curves.clock, curves.read_all, curves.average.values_at),
             self.data.events,
             self.amounts,
             self.data.weights,
             self.costs.unit,
+            near=near,
             falls=falls,
         )
 

@@ -116,7 +116,7 @@ def roll_back(
             theta = seen.curves.theta[rows]
             clock = _clock_then(model.clock, known)
             then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
-            then = then.at_pace(then.find_pace(falls=falls)[0])
+            then = then.at_pace(then.find_pace(law.variance, falls=falls)[0])
             forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
         return forecasts
 

@@ -219,15 +219,19 @@ class OperationalClock:
 def _interpolate(clock: OperationalClock) -> Any:
     """Return the monotone cubic, which begins and ends with the rates around it."""
     times, counts = clock.log_times, clock.log_counts
-    smooth = scipy.interpolate.PchipInterpolator(times, counts)
     if clock.last_rate is None:
-        return smooth
-    slopes = smooth(times, 1)
-    secants = np.diff(counts) / np.diff(times)
+        return scipy.interpolate.PchipInterpolator(times, counts)
+    lengths = np.diff(times)
+    secants = np.diff(counts) / lengths
     end = clock.end_rate / np.exp(counts[-1])
-    # Steeper ones might not be monotone.
+    # The same slopes as above between the ends; there steeper ones might not be monotone.
+    slopes = np.empty(len(times))
     slopes[0] = min(clock.first_slope, _STEEPEST_END * secants[0])
     slopes[-1] = min(end, _STEEPEST_END * secants[-1])
+    before, after = lengths[:-1] + 2.0 * lengths[1:], 2.0 * lengths[:-1] + lengths[1:]
+    with np.errstate(divide="ignore"):  # where counts do not rise, slopes are 0
+        mean = (before / secants[:-1] + after / secants[1:]) / (before + after)
+        slopes[1:-1] = 1.0 / mean
     return scipy.interpolate.CubicHermiteSpline(times, counts, slopes)
 
 
