@@ -21,7 +21,7 @@ __all__ = ["N_KEPT", "BinMapper", "BinnedFeatures", "FeatureLayout", "separate"]
 
 N_KEPT = 200_000  # rows that a cluster brings together
 _SAMPLE_SIZE = 50_000  # of these, from which quantiles are read to half a bin or better
-_PARALLEL_FROM = 100_000  # rows from which threads pay
+_PARALLEL_FROM = 1_000  # rows from which threads pay
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -24,7 +24,7 @@ __all__ = ["Curves", "Ensemble", "Member"]
 
 Curves = MonotoneCurves | PositiveCurves | PathCurves
 
-_PARALLEL_FROM = 10_000  # individuals from which waking up threads pays
+_PARALLEL_FROM = 1_000  # individuals from which waking up threads pays
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -464,13 +464,14 @@ class SeenNumbers:
                 options={"xatol": 1e-3},
             )
 
-        if near == 0.0 and loss(_LITTLE_VARIANCE) >= loss(_LEAST_VARIANCE):
+        without = float(self.weights @ expected)  # the loss if there is no variance
+        if near == 0.0 and loss(_LITTLE_VARIANCE) >= without:
             return 0.0
         bounds = (near / _NEAR, near * _NEAR) if near else _VARIANCES
         found = search(*bounds)
         if near and abs(found.x - np.log(near)) > _INSIDE:
             found = search(*_VARIANCES)
-        return 0.0 if found.fun >= loss(_LEAST_VARIANCE) else float(np.exp(found.x))
+        return 0.0 if found.fun >= without else float(np.exp(found.x))
 
 
 def _columns(times: FloatArray, cell: float) -> PositionArray:

@@ -155,7 +155,7 @@ def find_rises(
     """
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
-    values = read_all(clock.read(edges))[owner]
+    values = read_all(clock.read(edges)).take(owner, axis=0)
     at_start, late = values[:, 0].copy(), np.flatnonzero(start > edges[0])
     at_start[late] = read(owner[late], clock.read(start[late]))
     at_stop = read(owner, clock.read(events.window_stop))
