@@ -69,14 +69,18 @@ def _sum_part(
     part: int,
     n_parts: int,
     individuals: Individuals,
+    root: FloatArray,
     gradients: FloatArray,
     rules: SplitRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
-    """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
+    """Sum over members, many by halves, see `accumulate_histograms_parallel`.
+
+    Sums of all members are joined to those of other nodes at once.
+    """
     begin, end = nodes.span[node, 0], nodes.span[node, 1]
-    n_halves = 2 if end - begin >= HALVES_FROM else 1
+    n_halves = 2 if _has_halves(node, nodes) else 1
     n_runs = n_parts // n_halves
     first, last = cut(begin, end, part // n_runs, n_halves)
     low, high = cut(0, rules.features.shape[0], part % n_runs, n_runs)
@@ -93,6 +97,14 @@ def _sum_part(
         rules.features[low:high],
         out[low:high],
     )
+    if n_halves == 1:
+        _join_part(node, part, n_parts, root, gradients, histograms, nodes)
+
+
+@inner_kernel
+def _has_halves(node: int, nodes: GrowingNodes) -> bool:
+    """Return whether the members of a node are summed by halves."""
+    return bool(nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM)
 
 
 @inner_kernel
@@ -107,7 +119,7 @@ def _join_part(
 ) -> None:
     """Add the sums of halves; the sibling of a node has what is left of the parent's."""
     low, high = cut(0, root.shape[0], part, n_parts)
-    has_halves = nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM
+    has_halves = _has_halves(node, nodes)
     if node == 0:
         own = gradients[0, low:high]
         if has_halves:
@@ -213,13 +225,6 @@ def _add_part(
 
 
 @inner_kernel
-def _count_sums(node: int, n_runs: int, nodes: GrowingNodes) -> int:
-    """Return the number of parts in which a node's members are summed."""
-    has_halves = nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM
-    return 2 * ((n_runs + 1) // 2) if has_halves else n_runs
-
-
-@inner_kernel
 def _do_step(
     kind: int,
     node: int,
@@ -244,7 +249,8 @@ def _do_step(
     while part >= 0:
         kind, node, n_parts = read_step(team)
         if kind == _SUM:
-            _sum_part(node, part, n_parts, individuals, gradients, rules, histograms, nodes)
+            data = (individuals, root, gradients, rules, histograms, nodes)
+            _sum_part(node, part, n_parts, *data)
         elif kind == _JOIN:
             _join_part(node, part, n_parts, root, gradients, histograms, nodes)
         elif kind == _SEARCH:
@@ -273,6 +279,16 @@ def _do_step(
 
 
 @inner_kernel
+def _sum(node: int, n_runs: int, tree: _Tree) -> None:
+    """Sum over the members of a node, and find those of its sibling."""
+    if _has_halves(node, tree[6]):
+        _do_step(_SUM, node, 2 * ((n_runs + 1) // 2), *tree)
+        _do_step(_JOIN, node, n_runs, *tree)
+    else:
+        _do_step(_SUM, node, n_runs, *tree)
+
+
+@inner_kernel
 def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
     """Do what `grow_best_first` does on several threads."""
     individuals, root, gradients, rules, plain, histograms, nodes, _, _, team = tree
@@ -281,8 +297,7 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
     if gradients.shape[1] > 0:
-        _do_step(_SUM, 0, _count_sums(0, n_runs, nodes), *tree)
-        _do_step(_JOIN, 0, n_runs, *tree)
+        _sum(0, n_runs, tree)
     _do_step(_SEARCH, 0, 1, *tree)
     if max_leaves > 2:
         copy_sums(root, histograms[0])
@@ -301,8 +316,7 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
             add_last_leaves(node, n_nodes, rules, plain, None, nodes)
         else:
             smaller = place_children(node, n_nodes, n_leaves - 1, nodes)
-            _do_step(_SUM, smaller, _count_sums(smaller, n_runs, nodes), *tree)
-            _do_step(_JOIN, smaller, n_runs, *tree)
+            _sum(smaller, n_runs, tree)
             _do_step(_SEARCH, n_nodes, 2, *tree)
         n_nodes += 2
     close_leaves(nodes, n_nodes)
