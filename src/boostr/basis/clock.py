@@ -167,6 +167,8 @@ class OperationalClock:
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
+        if np.size(times) > 1 and np.all(times == times[:1]):  # as where all begin together
+            return np.repeat(self.read(times[:1]), len(times))
         log_time, last = self._log_time(times), self.log_times[-1]
         result = np.asarray(np.exp(self._log_read(np.minimum(log_time, last))))
         is_late = log_time > last
@@ -248,11 +250,11 @@ class PooledHistories:
         self._enter = _Ramp(windows.start - origin, amounts)
         self._leave = _Ramp(windows.stop - origin, amounts)
         self._least = float(np.min(amounts, initial=np.inf, where=amounts > 0.0))
-        some = events.costs > 0.0  # events that cost nothing are none
-        numbers, costs = weights[events.event_owner[some]], events.costs[some]
-        self._times, sorted_numbers, sorted_costs = _sort(
-            events.times[some] - origin, numbers, numbers * costs
-        )
+        numbers, costs = weights[events.event_owner], events.costs
+        times, is_free = events.times - origin, costs <= 0.0
+        if is_free.any():  # events that cost nothing are none
+            numbers, costs, times = numbers[~is_free], costs[~is_free], times[~is_free]
+        self._times, sorted_numbers, sorted_costs = _sort(times, numbers, numbers * costs)
         self._numbers, self._costs = _sum_up(sorted_numbers), _sum_up(sorted_costs)
 
     def mean(self) -> tuple[FloatArray, FloatArray]:
@@ -260,9 +262,9 @@ class PooledHistories:
 
         If no individual is exposed at an event, the smallest exposure is used.
         """
-        times = self._times[np.diff(self._times, prepend=-np.inf) > 0.0]
-        places = np.searchsorted(self._times, times, side="right")
-        costs = np.diff(self._costs[places], prepend=0.0)
+        first = np.flatnonzero(np.diff(self._times, prepend=-np.inf) > 0.0)
+        times, ends = self._times[first], np.append(first[1:], len(self._times))
+        costs = np.diff(self._costs[ends], prepend=0.0)
         at_risk = self._enter.count(times) - self._leave.count(times)
         at_risk[at_risk < 0.5 * self._least] = self._least  # below is zero and rounding
         return times, np.cumsum(costs / at_risk)
