@@ -49,6 +49,15 @@ def test_the_operational_clock_starts_at_zero(rng):
     assert clock.read(np.array([0.0])) == 0.0
 
 
+def test_a_time_is_read_the_same_alone_and_among_others(ragged):
+    clock = OperationalClock.from_events(ragged)
+    times = np.array([0.0, 1.0, 2.5, 9.0, 30.0])
+    expected = clock.read(times)
+    for time, read in zip(times, expected, strict=True):
+        assert np.array_equal(clock.read(np.full(3, time)), np.full(3, read))
+    assert clock.read(times[:0]).shape == (0,)
+
+
 def test_nothing_passes_before_anybody_is_observed(ragged):
     clock = OperationalClock.from_events(ragged)
     before = np.linspace(0.0, ragged.window_start.min(), 5)

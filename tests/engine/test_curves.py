@@ -279,6 +279,33 @@ def test_positive_curves_are_integrals_of_bent_rates(rng, family):
     assert_allclose(found[:, 999::1000], expected[:, 999::1000], rtol=0.01, atol=5e-3)
 
 
+@families
+def test_what_was_read_before_does_not_change_positive_curves(rng, family):
+    theta, inside = make_theta(rng, family), TIMES[TIMES <= HORIZON]
+    curves, others = make_positive(family, theta), make_positive(family, theta)
+    early, slopes = curves.values(inside), curves.slopes(inside)
+    late = others.values(TIMES)
+    assert np.array_equal(early, late[:, : len(inside)])
+    assert np.array_equal(slopes, others.slopes(TIMES)[:, : len(inside)])
+    assert np.array_equal(curves.values(TIMES), late)
+    rows = rng.integers(0, len(theta), len(TIMES))
+    each = late[rows, np.arange(len(TIMES))]
+    assert_allclose(make_positive(family, theta).values_at(rows, TIMES), each)
+
+
+@pytest.mark.parametrize("family", ["power", "three powers", "spline"])
+def test_curves_that_are_low_anywhere_are_bent(rng, family):
+    theta, basis = make_theta(rng, family, 200), BASES[family]
+    curves = make_positive(family, theta)
+    grid = curves._grid
+    steps = np.diff(theta @ basis.evaluate(grid).T, axis=1) / np.diff(grid)
+    rates = basis.rates(grid[:-1])
+    rates[np.isinf(rates)] = 0.0
+    lowest = np.minimum(steps.min(axis=1), (theta @ rates.T).min(axis=1))
+    assert np.array_equal(curves._bent_rows, np.flatnonzero(lowest < FLOOR))
+    assert 0 < len(curves._bent_rows) < 200
+
+
 @pytest.mark.parametrize("rate", [-3.0, 0.0, 0.1, FLOOR, 2.0])
 def test_straight_lines_are_bent_without_a_grid(rate):
     expected = oracles.bend_rate(rate, FLOOR)

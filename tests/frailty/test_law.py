@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -351,6 +352,21 @@ def test_the_likelihood_ahead_of_known_frailties_is_the_poisson_one(rng):
         for n, m in zip(ahead.seen, mean, strict=True)
     ]
     assert_allclose(ahead.log_likelihood(frailties), np.sum(each))
+
+
+def test_shares_of_known_frailties_are_judged_one_by_one(rng):
+    weights = rng.choice([1.0, 3.0], 20)
+    ahead = look_ahead(rng, np.ones(20), np.ones(20), weights=weights)
+    known, shares = Frailties(rng.uniform(0.0, 2.0, 20), np.zeros(20)), np.linspace(0, 1, 4)
+    expected = [ahead.log_likelihood(known.persist(share)) for share in shares]
+    assert_allclose(ahead.judge_known(known.mean, shares), expected)
+
+
+def test_what_is_discounted_faster_fades_at_twice_the_rate_each_time(rng):
+    histories, now = draw(rng, 20, 0.8), np.full(20, 120.0)
+    found = islice(histories.discount_faster(now, 0.01), 5)
+    for place, sums in enumerate(found):
+        assert_allclose(sums, histories.discount(now, 0.01 * 2**place), rtol=1e-12)
 
 
 @pytest.mark.parametrize("variance", [0.3, 1.0])
