@@ -22,7 +22,7 @@ from boostr._training.sensors import SensorLayout, split_panel, spread_shared
 from boostr._training.surviving import sum_survived
 from boostr._typing import AnyArray, BoolArray, FloatArray, PositionArray
 from boostr.data import RecurrentEvents, SharedSensors, Trajectories, check_target
-from boostr.data.clip import clip, clip_sensors, read_times
+from boostr.data.clip import Observed, clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_rows
@@ -217,8 +217,9 @@ class Outlook:
         return self._sum_histories(self.curves.expect)
 
     def _sum_histories(self, expect: Expect) -> Histories:
-        known, rows, entry = self.present.events, self.present.rows, self.present.entry
-        return sum_histories(expect, known, rows, entry, self.law.frailty.cell, self.costs)
+        present, cell = self.present, self.law.frailty.cell
+        known = Observed.of(present.events, present.rows)
+        return sum_histories(expect, known, present.entry, cell, self.costs)
 
     def frailties(
         self, stop: FloatArray, *, histories: Histories | None = None

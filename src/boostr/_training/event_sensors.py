@@ -39,9 +39,9 @@ from boostr._training.sensors import split_panel, spread_shared
 from boostr._training.settings import Settings
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.clip import Observed
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.intervals import refuse_intervals
-from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["HistorySensors", "call_sensors", "fit_event_sensors"]
@@ -189,11 +189,11 @@ def _expose(model: Fitted, data: TrainingData) -> ExposedWindows:
     curves = FoldCurves(
         model.trees, data.features, data.sensors, theta, paced, events.exposure
     )
-    owner = owners_of(events.window_offsets)
-    pieces = cut_windows(owner, events.window_start, events.window_stop, find_cell(events))
-    pieces = cut_at_events(pieces, events.event_owner, events.times)
-    rows, costs = np.arange(len(events)), Costs.of(events)
-    histories = sum_pieces(curves.expect, events, rows, events.start, pieces, costs)
+    observed = Observed.of(events)
+    pieces = cut_windows(*observed[:3], find_cell(events))
+    pieces = cut_at_events(pieces, observed.event_owner, observed.times)
+    costs = Costs.of(events)
+    histories = sum_pieces(curves.expect, observed, events.start, pieces, costs)
     return measure_exposure(histories, model.forecast_law.frailty)
 
 

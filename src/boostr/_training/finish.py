@@ -34,7 +34,7 @@ from boostr._training.statistics import Plan
 from boostr._typing import FloatArray
 from boostr.basis import FittedSensorBasis, OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data.clip import clip
+from boostr.data.clip import observe
 from boostr.data.events.exposure import exposed_windows
 from boostr.data.flat import owners_of
 
@@ -241,10 +241,10 @@ def _cut_last_part(seen: TrainingCurves) -> Ahead:
     """Return the last part of all histories, and what came before it."""
     events, costs = seen.data.events, seen.costs
     now = events.end - _LAST_PART * (events.end - events.start)
-    before, rows = clip(events, np.full(len(events), -np.inf), now)
+    before = observe(events, np.full(len(events), -np.inf), now)
     cell = find_cell(events)
     expect = partial(seen.curves.expect, cell=cell)
-    histories = sum_histories(expect, before, rows, events.start, cell, costs)
+    histories = sum_histories(expect, before, events.start, cell, costs)
     expected, came, _ = count_after(seen.curves, events, now, costs)
     length = float(np.average(events.end - now, weights=seen.data.weights))
     return Ahead(histories, now, expected, came, seen.data.weights, length)

@@ -21,8 +21,7 @@ from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.inputs import TrainingData
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
-from boostr.data.clip import clip
-from boostr.data.flat import owners_of
+from boostr.data.clip import Observed, observe
 
 __all__ = [
     "TrainingCurves",
@@ -109,10 +108,8 @@ class TrainingCurves:
     def histories(self, cell: float) -> Histories:
         """Return observed and expected events of each individual, in pieces of time."""
         events = self.data.events
-        rows = np.arange(len(events))
-        return sum_histories(
-            self.curves.expect, events, rows, events.start, cell, self.costs
-        )
+        observed = Observed.of(events)
+        return sum_histories(self.curves.expect, observed, events.start, cell, self.costs)
 
 
 def find_cell(events: RecurrentEvents) -> float:
@@ -141,30 +138,19 @@ def score_halves(known: TrainingCurves, law: ForecastLaw) -> FloatArray:
 
 
 def sum_histories(
-    expect: Expect,
-    events: RecurrentEvents,
-    rows: PositionArray,
-    entry: FloatArray,
-    cell: float,
-    costs: Costs,
+    expect: Expect, observed: Observed, entry: FloatArray, cell: float, costs: Costs
 ) -> Histories:
-    """Return observed and expected events of individuals ``rows``, in pieces of time.
+    """Return observed and expected events of individuals, in pieces of time.
 
     ``entry`` has one time for each of all individuals; those without events or windows
     have an empty history.
     """
-    owner = rows[owners_of(events.window_offsets)]
-    pieces = cut_windows(owner, events.window_start, events.window_stop, cell)
-    return sum_pieces(expect, events, rows, entry, pieces, costs)
+    pieces = cut_windows(observed.owner, observed.start, observed.stop, cell)
+    return sum_pieces(expect, observed, entry, pieces, costs)
 
 
 def sum_pieces(
-    expect: Expect,
-    events: RecurrentEvents,
-    rows: PositionArray,
-    entry: FloatArray,
-    pieces: Pieces,
-    costs: Costs,
+    expect: Expect, observed: Observed, entry: FloatArray, pieces: Pieces, costs: Costs
 ) -> Histories:
     """Return observed and expected events from pieces of time that are already cut."""
     expected = expect(pieces.owner, pieces.start, pieces.stop) / costs.unit
@@ -172,9 +158,9 @@ def sum_pieces(
         entry,
         pieces,
         np.maximum(expected, 0.0),
-        rows[events.event_owner],
-        events.times,
-        events.costs / costs.unit,
+        observed.event_owner,
+        observed.times,
+        observed.costs / costs.unit,
     )
 
 
@@ -209,9 +195,9 @@ def score_windows(
         variance = relative_variance(curves, by_fold)
     frailties = law.frailty.without_history(variance)
     if own_history:
-        before, rows = clip(events, np.full(len(events), -np.inf), now)
+        before = observe(events, np.full(len(events), -np.inf), now)
         entry, cell = np.minimum(events.start, now), law.frailty.cell
-        histories = sum_histories(curves.expect, before, rows, entry, cell, costs)
+        histories = sum_histories(curves.expect, before, entry, cell, costs)
         frailties = law.frailty.posterior(histories, now, variance)
     expected, seen, rows = count_after(curves, events, now, costs)
     ahead = law.frailty.ahead(frailties, np.maximum(events.end - now, 0.0)).take(rows)
@@ -229,10 +215,9 @@ def count_after(
     stop: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, PositionArray]:
     """Return expected and observed events after a time, and who was observed then."""
-    last = np.full(len(events), np.inf) if stop is None else stop
-    after, rows = clip(events, now, last)
-    owner = rows[owners_of(after.window_offsets)]
-    windows = curves.expect(owner, after.window_start, after.window_stop) / costs.unit
-    expected = np.maximum(sum_by_owner(owner, windows, len(events)), 0.0)
-    owner = rows[after.event_owner]
-    return expected, sum_by_owner(owner, after.costs / costs.unit, len(events)), rows
+    n = len(events)
+    after = observe(events, now, np.full(n, np.inf) if stop is None else stop)
+    windows = curves.expect(after.owner, after.start, after.stop) / costs.unit
+    expected = np.maximum(sum_by_owner(after.owner, windows, n), 0.0)
+    came = sum_by_owner(after.event_owner, after.costs / costs.unit, n)
+    return expected, came, np.flatnonzero(np.bincount(after.owner, minlength=n))

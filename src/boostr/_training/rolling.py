@@ -26,7 +26,7 @@ from boostr._training.statistics import leave_to_sensors
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data.clip import clip, clip_sensors
+from boostr.data.clip import clip, clip_sensors, observe
 
 __all__ = [
     "cut_back",
@@ -172,9 +172,9 @@ def _forecast(
     """
     data, costs, curves = seen.data, seen.costs, seen.curves
     events = data.events
-    before, rows = clip(events, np.full(len(events), -np.inf), now)
+    before = observe(events, np.full(len(events), -np.inf), now)
     entry = np.minimum(events.start, now)
-    histories = sum_histories(curves.expect, before, rows, entry, law.cell, costs)
+    histories = sum_histories(curves.expect, before, entry, law.cell, costs)
     frailties = law.posterior(histories, now, np.zeros(len(events)))
     expected, came, _ = count_after(curves, events, now, costs, stop)
     weights = np.where(now > events.start, data.weights, 0.0)

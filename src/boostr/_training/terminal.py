@@ -21,6 +21,7 @@ from boostr._training.settings import Settings
 from boostr._training.streamed import is_scanned
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, ScannedEvents
+from boostr.data.clip import Observed
 from boostr.data.events.terminal import as_terminal_events
 from boostr.data.flat import owners_of
 
@@ -95,13 +96,11 @@ def _fit_tie(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TerminalTie:
     """
     seen = _take_known(fitted, hazard, data)
     law, events, weights = fitted.forecast_law, seen.data.events, seen.data.weights
-    owner = owners_of(events.window_offsets)
-    pieces = cut_windows(owner, events.window_start, events.window_stop, find_cell(events))
-    pieces = cut_at_events(pieces, events.event_owner, events.times)
-    rows = np.arange(len(events))
-    histories = sum_pieces(
-        seen.curves.expect, events, rows, events.start, pieces, seen.costs
-    )
+    observed = Observed.of(events)
+    pieces = cut_windows(*observed[:3], find_cell(events))
+    pieces = cut_at_events(pieces, observed.event_owner, observed.times)
+    expect = seen.curves.expect
+    histories = sum_pieces(expect, observed, events.start, pieces, seen.costs)
     known = measure_exposure(histories, law.frailty)
     frailty = 1.0 + law.frailty.persistence * (known.factors - 1.0)
     theta = hazard.out_of_fold_coefficients

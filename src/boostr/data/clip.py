@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from boostr._typing import AnyArray, FloatArray, PositionArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data.events.intervals import clip_intervals
 from boostr.data.events.recurrent_events import RecurrentEvents
 from boostr.data.flat import offsets_of, owners_of
@@ -14,7 +14,7 @@ from boostr.data.sensors.trajectories import Trajectories
 from boostr.data.times import as_stamp, find_origins, to_numbers
 from boostr.exceptions import InvalidParameterError
 
-__all__ = ["clip", "clip_sensors", "read_times"]
+__all__ = ["Observed", "clip", "clip_sensors", "observe", "read_times"]
 
 
 def clip(
@@ -24,22 +24,16 @@ def clip(
 
     The positions of the remaining individuals are returned, too.
     """
-    n = len(y)
-    owner = owners_of(y.window_offsets)
-    begin = np.maximum(y.window_start, start[owner])
-    end = np.minimum(y.window_stop, stop[owner])
-    is_seen = end > begin
-    n_windows = np.bincount(owner[is_seen], minlength=n)
+    n, (seen, happens) = len(y), _find(y, start, stop)
+    n_windows = np.bincount(seen.owner, minlength=n)
     rows = np.flatnonzero(n_windows)
-    who = y.event_owner
-    happens = (y.times > start[who]) & (y.times <= stop[who])
-    n_events = np.bincount(who[happens], minlength=n)
+    n_events = np.bincount(seen.event_owner, minlength=n)
     died = y.is_terminal
     part = y._with(
         **y._take_events(happens) | {"intervals": clip_intervals(y, start, stop, happens)},
         event_offsets=offsets_of(n_events[rows]),
-        window_start=begin[is_seen],
-        window_stop=end[is_seen],
+        window_start=seen.start,
+        window_stop=seen.stop,
         window_offsets=offsets_of(n_windows[rows]),
         ids=y.ids[rows],
         origins=None if y.origins is None else y.origins[rows],
@@ -47,6 +41,44 @@ def clip(
         is_terminal=None if died is None else (died & (y.end <= stop))[rows],
     )
     return part, rows
+
+
+class Observed(NamedTuple):
+    """Windows and events of individuals, each with its owner."""
+
+    owner: OffsetArray  # (k,)
+    start: FloatArray  # (k,)
+    stop: FloatArray  # (k,)
+    event_owner: OffsetArray  # (m,)
+    times: FloatArray  # (m,)
+    costs: FloatArray  # (m,)
+
+    @classmethod
+    def of(cls, y: RecurrentEvents, rows: PositionArray | None = None) -> Self:
+        """Return all of some histories, whose individuals have places among others."""
+        owner, event_owner = owners_of(y.window_offsets), y.event_owner
+        if rows is not None:
+            owner, event_owner = rows[owner], rows[event_owner]
+        return cls(owner, y.window_start, y.window_stop, event_owner, y.times, y.costs)
+
+
+def observe(y: RecurrentEvents, start: FloatArray, stop: FloatArray) -> Observed:
+    """Return what was observed in ``(start, stop]``, one pair of times per individual."""
+    return _find(y, start, stop)[0]
+
+
+def _find(
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray
+) -> tuple[Observed, BoolArray]:
+    """Return what was observed between times, and which of the events that are."""
+    everything = Observed.of(y)
+    owner, who = everything.owner, everything.event_owner
+    begin = np.maximum(y.window_start, start[owner])
+    end = np.minimum(y.window_stop, stop[owner])
+    is_seen = end > begin
+    happens = (y.times > start[who]) & (y.times <= stop[who])
+    windows = owner[is_seen], begin[is_seen], end[is_seen]
+    return Observed(*windows, who[happens], y.times[happens], y.costs[happens]), happens
 
 
 def clip_sensors(
