@@ -279,9 +279,10 @@ class Ahead:
     length: float  # of the last part, on average
 
     @cached_property
-    def _some(self) -> PositionArray:
-        """Those who have events."""
-        return np.flatnonzero(self.seen)
+    def _with_events(self) -> tuple[PositionArray, FloatArray, FloatArray]:
+        """Those who have events, the weighted numbers of these, and of those expected."""
+        some = np.flatnonzero(self.seen)
+        return some, (self.weights * self.seen)[some], self.expected[some]
 
     def log_likelihood(self, frailties: Frailties) -> float:
         """Return that of the last part, at the level that explains the most.
@@ -301,10 +302,10 @@ class Ahead:
 
         Counts are Poisson: only those who have events need a logarithm.
         """
-        excess, some = mean - 1.0, self._some
-        exposed, weighted = self.weights * self.expected, (self.weights * self.seen)[some]
+        some, weighted, expected = self._with_events
+        excess, exposed = mean - 1.0, self.weights * self.expected
         totals = exposed.sum() + shares * (exposed @ excess)
-        means = self.expected[some] * (1.0 + shares[:, None] * excess[some])
+        means = expected * (1.0 + shares[:, None] * excess[some])
         log_means = np.log(np.maximum(means, _LEAST_MEAN)) @ weighted
         total = weighted.sum()
         return np.asarray(log_means + total * (np.log(total / totals) - 1.0))

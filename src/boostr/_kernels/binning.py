@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from boostr._kernels._jit import kernel
+from boostr._kernels._jit import inner_kernel, kernel
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 _BLOCK = 128  # individuals whose values are read at a time; they stay in the first cache
-_ONE = np.uint64(1)
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 @kernel
@@ -48,35 +48,43 @@ def assign_bins(
         Overwritten with bins. A value equal to a threshold goes below it.
     """
     for begin in range(0, values.shape[0], _BLOCK):
-        end = begin + _BLOCK if begin + _BLOCK < values.shape[0] else values.shape[0]
+        some, bins = values[begin : begin + _BLOCK], out[begin : begin + _BLOCK]
         for feature in range(values.shape[1]):
-            first = np.uint64(offsets[feature])
-            n_thresholds = np.uint64(offsets[feature + 1]) - first
-            n_steps = np.uint64(0)
-            while n_thresholds >> n_steps > _ONE:
-                n_steps += _ONE
-            for row in range(begin, end):
-                value = values[row, feature]
+            own = thresholds[offsets[feature] : offsets[feature + 1]]
+            if not is_categorical[feature]:
+                _count_below(some, feature, own, bins)
+            for row in range(some.shape[0]):
+                value = some[row, feature]
                 if math.isnan(value):
-                    out[row, feature] = missing_bin
+                    bins[row, feature] = missing_bin
                 elif is_categorical[feature]:
-                    is_known = 0.0 <= value < n_thresholds
-                    out[row, feature] = int(value) if is_known else missing_bin
-                elif n_thresholds == np.uint64(0):
-                    out[row, feature] = 0
-                else:
-                    # The first step leaves 2**n_steps - 1 thresholds, on either side.
-                    # Written as shifts, the steps have no branch that could be guessed
-                    # wrong: half the time.
-                    rest = n_thresholds + _ONE - (_ONE << n_steps)
-                    is_above = thresholds[first + (_ONE << n_steps) - _ONE] < value
-                    low = first + rest if is_above else first
-                    step = n_steps
-                    while step > np.uint64(0):
-                        step -= _ONE
-                        is_above = thresholds[low + (_ONE << step) - _ONE] < value
-                        low += np.uint64(is_above) << step
-                    out[row, feature] = low - first
+                    is_known = 0.0 <= value < own.shape[0]
+                    bins[row, feature] = int(value) if is_known else missing_bin
+
+
+@inner_kernel
+def _count_below(
+    values: FloatArray, feature: int, thresholds: FloatArray, out: BinArray
+) -> None:
+    """Count the thresholds below every value of a feature, in steps that halve them.
+
+    Steps of different rows do not wait for each other, and have no branches.
+    """
+    n_thresholds, n_steps = np.uint64(thresholds.shape[0]), np.uint64(0)
+    while n_thresholds >> n_steps > _ONE:
+        n_steps += _ONE
+    # The first step leaves 2**n_steps - 1 thresholds, on either side.
+    rest, half = n_thresholds + _ONE - (_ONE << n_steps), (_ONE << n_steps) - _ONE
+    for row in range(values.shape[0]):
+        is_above = n_thresholds > _NONE and thresholds[half] < values[row, feature]
+        out[row, feature] = rest * np.uint64(is_above)
+    while n_steps > _NONE:
+        n_steps -= _ONE
+        half = (_ONE << n_steps) - _ONE
+        for row in range(values.shape[0]):
+            low = np.uint64(out[row, feature])
+            is_above = thresholds[low + half] < values[row, feature]
+            out[row, feature] = low + (np.uint64(is_above) << n_steps)
 
 
 def assign_bins_parallel(
