@@ -130,7 +130,8 @@ class Fleet:
         read_all = lambda times: cost * np.outer(self.rates, times)  # noqa: E731
         read = lambda rows, times: cost * self.rates[rows] * times  # noqa: E731
         curves = CurvesOnClock(clock, read_all, read)
-        return fit_pace(curves, events, amounts, weights, cost)
+        pace = fit_pace(curves, events, amounts, weights, cost)
+        return pace.go_on(), pace.variance
 
     def take(self, rows):
         part = object.__new__(Fleet)

@@ -145,12 +145,19 @@ class Fleet:
         return TrainingCurves.of(self.model.fitted_.trees, data, theta, self.law.paced)
 
     def roll_back(self, events=None, n_dates=4):
-        seen = self.see(events)
-        return roll_back(self.model.fitted_.trees, seen, self.law.frailty, 1.0, n_dates)
+        return self.roll_back_by(True, events=events, n_dates=n_dates)[0]
+
+    def roll_back_by(self, *ways, events=None, n_dates=4):
+        trees, law = self.model.fitted_.trees, self.law.frailty
+        return roll_back(trees, self.see(events), law, 1.0, n_dates, ways)
 
 
 def steady(time):
     return np.full_like(time, 0.5)
+
+
+def falling(time):
+    return 1.0 / (1.0 + time)
 
 
 def jumping(time):
@@ -212,6 +219,18 @@ def test_as_many_dates_are_tried_as_asked_for(fleet):
     assert len(fleet.law.shock.errors) == 4
     none = Fleet(np.random.default_rng(5), steady, n_origins=0)
     assert none.law.shock.errors.size == 0
+
+
+@pytest.mark.parametrize("rate", [steady, falling])
+def test_forecasts_of_all_ways_are_those_of_each(rate):
+    fleet = Fleet(np.random.default_rng(5), rate)
+    together = fleet.roll_back_by(True, False)
+    for way, forecasts in zip((True, False), together, strict=True):
+        for one, other in zip(forecasts, fleet.roll_back_by(way)[0], strict=True):
+            assert_array_equal(one.expected, other.expected)
+    pairs = zip(*together, strict=True)
+    differ = [np.any(falls.expected != stays.expected) for falls, stays in pairs]
+    assert any(differ) == (rate is falling)
 
 
 @pytest.mark.parametrize("n_dates", [0, 1, 4])

@@ -24,7 +24,15 @@ from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 
-__all__ = ["CurvesOnClock", "Pace", "PacedClock", "Table", "find_rises", "fit_pace"]
+__all__ = [
+    "CurvesOnClock",
+    "FittedPace",
+    "Pace",
+    "PacedClock",
+    "Table",
+    "find_rises",
+    "fit_pace",
+]
 
 # Values of curves of individuals at clock times: all at common ones, or each at its own.
 ReadAll = Callable[[FloatArray], FloatArray]
@@ -103,6 +111,40 @@ class PacedClock:
         return np.asarray(table.paced.take(flat) + self.pace.factors.take(place) * rise)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedPace:
+    """The pace of events up to the end, and what tells how it goes on."""
+
+    clock: Clock
+    edges: FloatArray  # (k + 1,) of stretches
+    factors: FloatArray  # (k,)
+    variance: float  # of permanent frailties
+    came: FloatArray  # (k,) events
+    expected: FloatArray  # (k,) events, for a pace of 1
+
+    def go_on(self, *, falls: bool = True) -> PacedClock:
+        """Return the pace, also after the end: a clear fall goes on if ``falls``."""
+        clock, edges, factors = self.clock, self.edges, self.factors
+        if isinstance(clock, OperationalClock) and clock.is_power_law:
+            # What a stretch shows beside the power law is for the sensors to explain.
+            return PacedClock(clock, Pace(edges[:-1], factors))
+        came, expected = self.came.copy(), np.maximum(self.expected, _LEAST_EXPECTED)
+        # As in every stretch, so that events without exposure do not make an infinite pace.
+        came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
+        if not isinstance(clock, OperationalClock) or clock.last_rate is None:
+            factor = pool_recent(edges, came, came, expected)
+        else:
+            speed = np.diff(clock.read(edges)) / np.diff(edges)
+            fall = fit_fall(edges - clock.origin, factors * speed, came) if falls else None
+            # Time under observation, of those for whom one event a unit of it is expected.
+            slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
+            factor = level / clock.last_rate
+            if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
+                clock = replace(clock, last_slope=1.0 + slope)
+        factors = np.append(factors, max(factor, _LEAST_EXPECTED))
+        return PacedClock(clock, Pace(edges, factors))
+
+
 def fit_pace(
     curves: CurvesOnClock,
     events: RecurrentEvents,
@@ -111,13 +153,12 @@ def fit_pace(
     unit: float = 1.0,
     *,
     near: float | None = None,
-    falls: bool = True,
-) -> tuple[PacedClock, float]:
+) -> FittedPace:
     """Return the pace of events on a clock, and the variance of permanent frailties.
 
     ``amounts`` are the costs of the events in units that make them counts, and ``weights``
     those of the individuals. ``near`` is a guess of the variance, which makes the search
-    for it shorter. A clear fall of the rate goes on if ``falls``.
+    for it shorter.
     """
     clock, end = curves.clock, float(events.window_stop.max())
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
@@ -135,15 +176,8 @@ def fit_pace(
         counted = np.einsum("n,nk->k", weights * frailty, rises) * factors
         ratio = (came + _PRIOR) / (counted + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
-    if isinstance(clock, OperationalClock) and clock.is_power_law:
-        # What a stretch shows beside the power law is for the sensors to explain.
-        return PacedClock(clock, replace(pace, factors=factors)), variance
-    weighed = np.einsum("n,nk->k", weights * frailty, rises)
-    expected = np.maximum(weighed, _LEAST_EXPECTED)
-    # As in every stretch, so that events without exposure do not make an infinite pace.
-    came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
-    clock, factor = _go_on(clock, edges, factors, came, expected, falls=falls)
-    return PacedClock(clock, Pace(edges, np.append(factors, factor))), variance
+    expected = np.einsum("n,nk->k", weights * frailty, rises)
+    return FittedPace(clock, edges, factors, variance, came, expected)
 
 
 def find_rises(
@@ -167,32 +201,6 @@ def find_rises(
     if len(owner) > len(events):  # some have several windows
         rises = np.add.reduceat(rises, events.window_offsets[:-1])
     return rises
-
-
-def _go_on(
-    clock: Clock,
-    edges: FloatArray,
-    factors: FloatArray,
-    came: FloatArray,
-    expected: FloatArray,
-    *,
-    falls: bool,
-) -> tuple[Clock, float]:
-    """Return the clock and the factor by which rates go on after the end.
-
-    ``came`` and ``expected`` are events between the edges, the latter for a pace of 1.
-    """
-    if not isinstance(clock, OperationalClock) or clock.last_rate is None:
-        level = pool_recent(edges, came, came, expected)
-        return clock, max(level, _LEAST_EXPECTED)
-    speed = np.diff(clock.read(edges)) / np.diff(edges)
-    fall = fit_fall(edges - clock.origin, factors * speed, came) if falls else None
-    # Time under observation, of individuals for whom one event a unit of time is expected.
-    slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
-    factor = max(level / clock.last_rate, _LEAST_EXPECTED)
-    if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
-        clock = replace(clock, last_slope=1.0 + slope)
-    return clock, factor
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:

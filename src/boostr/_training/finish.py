@@ -214,25 +214,23 @@ def _measure_usefulness(grown: Grown) -> dict[str, tuple[float, float]] | None:
 def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
     """Fit frailty, pace, recent level and common errors, in this order."""
     events, weights = known.data.events, known.data.weights
-    paced, variance = known.find_pace()
+    pace = known.find_pace()
+    paced = pace.go_on()
     seen = known.at_pace(paced)
     span = float(events.end.max() - events.start.min())
-    frailty = fit_law(_cut_last_part(seen), variance, span)
+    frailty = fit_law(_cut_last_part(seen), pace.variance, span)
     lead = find_lead(events)
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
         return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))
-    shock = make_shock(
-        lead, roll_back(model, seen, frailty, lead, model.settings.n_origins)
-    )
-    if isinstance(paced.clock, OperationalClock) and paced.clock.last_slope < 1.0:
-        steady = roll_back(
-            model, seen, frailty, lead, model.settings.n_origins, falls=False
-        )
-        other = make_shock(lead, steady)
+    is_falling = isinstance(paced.clock, OperationalClock) and paced.clock.last_slope < 1.0
+    ways = (True, False) if is_falling else (True,)
+    found = roll_back(model, seen, frailty, lead, model.settings.n_origins, ways)
+    shock, *others = (make_shock(lead, forecasts) for forecasts in found)
+    for other in others:
         # A few dates are a noisy judge: they must be clear.
         if np.sum(other.errors**2) < _CLEARLY * np.sum(shock.errors**2):
-            paced, shock = known.find_pace(falls=False)[0], other
+            paced, shock = pace.go_on(falls=False), other
             seen = known.at_pace(paced)
     return ForecastLaw(frailty, paced, measure_level(seen, frailty, lead), shock)
 

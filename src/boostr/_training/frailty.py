@@ -15,7 +15,7 @@ from boostr._frailty.law import (
     cut_windows,
     sum_by_owner,
 )
-from boostr._frailty.pace import CurvesOnClock, PacedClock, fit_pace
+from boostr._frailty.pace import CurvesOnClock, FittedPace, PacedClock, fit_pace
 from boostr._training.fitted import TreeModel
 from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.inputs import TrainingData
@@ -82,9 +82,7 @@ class TrainingCurves:
         """Return the same individuals at another pace."""
         return replace(self, curves=self.curves.at_pace(paced))
 
-    def find_pace(
-        self, near: float | None = None, *, falls: bool = True
-    ) -> tuple[PacedClock, float]:
+    def find_pace(self, near: float | None = None) -> FittedPace:
         """Return the pace of their events and the variance of permanent frailties.
 
         ``near`` is a guess of the variance.
@@ -97,7 +95,6 @@ class TrainingCurves:
             self.data.weights,
             self.costs.unit,
             near=near,
-            falls=falls,
         )
 
     @property

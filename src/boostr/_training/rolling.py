@@ -98,15 +98,14 @@ def roll_back(
     law: FrailtyLaw,
     lead: float,
     n_dates: int,
-    *,
-    falls: bool = True,
-) -> list[Forecast]:
-    """Return forecasts over one lead from earlier dates, latest first.
+    ways: Sequence[bool] = (True,),
+) -> list[list[Forecast]]:
+    """Return forecasts over one lead from earlier dates, latest first, for some ways.
 
-    A clear fall of the rate continues in them if ``falls``.
+    A clear fall of the rate goes on in the way that is True, and does not in the other.
     """
 
-    def forecast(dates: slice) -> list[Forecast]:
+    def forecast(dates: slice) -> list[list[Forecast]]:
         forecasts = []
         for place in range(dates.start, dates.stop):
             found = cut_back(seen.data, (place + 1) * lead)
@@ -116,12 +115,19 @@ def roll_back(
             theta = seen.curves.theta[rows]
             clock = _clock_then(model.clock, known)
             then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
-            then = then.at_pace(then.find_pace(law.variance, falls=falls)[0])
-            forecasts.append(forecast_ahead(then, seen.data.take(rows), law, lead))
+            pace, data = then.find_pace(law.variance), seen.data.take(rows)
+            paces = [pace.go_on(falls=way) for way in ways]
+            made = [forecast_ahead(then.at_pace(paces[0]), data, law, lead)]
+            for other in paces[1:]:
+                is_same = other.clock is paces[0].clock  # without a fall
+                then = then.at_pace(other)
+                made.append(made[0] if is_same else forecast_ahead(then, data, law, lead))
+            forecasts.append(made)
         return forecasts
 
     n_parts = max(n_dates, 1) if len(seen.data) >= _MANY else 1
-    return list(chain.from_iterable(run_in_parts(n_dates, n_parts, forecast)))
+    found = list(chain.from_iterable(run_in_parts(n_dates, n_parts, forecast)))
+    return [[made[place] for made in found] for place in range(len(ways))]
 
 
 def cut_back(

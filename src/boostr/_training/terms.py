@@ -87,7 +87,8 @@ class TermJudge:
         ensemble, level = fit_link(ensemble, known, theta, self.settings)
         model = TreeModel(ensemble, self.settings)
         then = TrainingCurves.among(model, known, level * theta)
-        paced, variance = then.find_pace()
+        pace = then.find_pace()
+        paced, variance = pace.go_on(), pace.variance
         then = then.at_pace(paced)
         return forecast_ahead(then, data, FrailtyLaw(variance), lead).log_likelihood
 
