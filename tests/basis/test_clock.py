@@ -54,7 +54,8 @@ def test_a_time_is_read_the_same_alone_and_among_others(ragged):
     times = np.array([0.0, 1.0, 2.5, 9.0, 30.0])
     expected = clock.read(times)
     for time, read in zip(times, expected, strict=True):
-        assert np.array_equal(clock.read(np.full(3, time)), np.full(3, read))
+        for shape in (3, (2, 3), (3, 1)):
+            assert np.array_equal(clock.read(np.full(shape, time)), np.full(shape, read))
     assert clock.read(times[:0]).shape == (0,)
 
 

@@ -304,7 +304,7 @@ class Ahead:
         """
         some, weighted, expected = self._with_events
         excess, exposed = mean - 1.0, self.weights * self.expected
-        totals = exposed.sum() + shares * (exposed @ excess)
+        totals = np.maximum(exposed.sum() + shares * (exposed @ excess), _LEAST_MEAN)
         means = expected * (1.0 + shares[:, None] * excess[some])
         log_means = np.log(np.maximum(means, _LEAST_MEAN)) @ weighted
         total = weighted.sum()

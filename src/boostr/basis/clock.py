@@ -167,8 +167,9 @@ class OperationalClock:
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
-        if np.size(times) > 1 and np.all(times == times[:1]):  # as where all begin together
-            return np.repeat(self.read(times[:1]), len(times))
+        first = np.ravel(times)[:1]
+        if np.size(times) > 1 and np.all(times == first):  # as where all begin together
+            return np.full(np.shape(times), self.read(first))
         log_time, last = self._log_time(times), self.log_times[-1]
         result = np.asarray(np.exp(self._log_read(np.minimum(log_time, last))))
         is_late = log_time > last

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +24,24 @@ class Tree:
     nodes: Nodes
     gain: FloatArray  # (n_nodes,) of the split, 0 in leaves
     count: FloatArray  # (n_nodes,) individuals
+    _make: Callable[[], Tree] | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def later(cls, make: Callable[[], Tree]) -> Self:
+        """Return a tree that is made once it is looked at, which most never are."""
+        tree = cls.__new__(cls)
+        object.__setattr__(tree, "_make", make)
+        return tree
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the tree if it is not yet, and return one of its arrays."""
+        make = object.__getattribute__(self, "_make")
+        if make is not None and name in {"nodes", "gain", "count"}:
+            made = make()
+            for each in ("nodes", "gain", "count"):
+                object.__setattr__(self, each, getattr(made, each))
+            object.__setattr__(self, "_make", None)
+        return object.__getattribute__(self, name)  # another thread may have made it
 
     @property
     def n_leaves(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -343,24 +344,32 @@ def _find_addresses(
 
 
 def _read_rounds(out: GrownTrees) -> list[GrownRound]:
-    """Return rounds one by one; their arrays are parts of those of all."""
-    rounds, nodes, first, first_set = [], out.nodes, 0, 0
+    """Return rounds one by one; their trees are parts of the same arrays."""
+    rounds, first, first_set = [], 0, 0
+    cut = partial(_cut_tree, out.nodes, out.gain, out.n_members)
     results = zip(out.ends.tolist(), out.losses.tolist(), out.kept, strict=True)
     for (last, last_set), (total, held_out), kept in results:
-        own = slice(first, last)
-        tree = Nodes(
-            nodes.feature[own],
-            nodes.bin_threshold[own],
-            nodes.missing_left[own],
-            nodes.left_child[own],
-            nodes.category_set[own],
-            nodes.categories[first_set:last_set],
-            nodes.value[own],
-        )
-        grown = Tree(tree, out.gain[own], out.n_members[own])
-        rounds.append(GrownRound(grown, total, held_out, kept))
+        own = slice(first, last), slice(first_set, last_set)
+        tree = Tree.later(partial(cut, *own))
+        rounds.append(GrownRound(tree, total, held_out, kept))
         first, first_set = last, last_set
     return rounds
+
+
+def _cut_tree(
+    nodes: Nodes, gain: FloatArray, count: FloatArray, own: slice, sets: slice
+) -> Tree:
+    """Return one of many trees."""
+    tree = Nodes(
+        nodes.feature[own],
+        nodes.bin_threshold[own],
+        nodes.missing_left[own],
+        nodes.left_child[own],
+        nodes.category_set[own],
+        nodes.categories[sets],
+        nodes.value[own],
+    )
+    return Tree(tree, gain[own], count[own])
 
 
 def _prepare(
