@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from boostr._engine.tree import Tree
+from boostr._engine.tree._tree import Tree, TreePack
 from boostr._kernels.apply import Nodes
 
 
@@ -24,25 +24,26 @@ def make_tree():
 
 
 @pytest.fixture
-def calls():
-    return []
+def pack():
+    """Three trees one after the other."""
+    one = make_tree()
+    nodes = Nodes(*(np.concatenate([part] * 3) for part in one.nodes))
+    ends = np.array([[3, 0], [6, 0], [9, 0]])
+    return TreePack(nodes, np.tile(one.gain, 3), np.arange(9.0), ends)
 
 
-@pytest.fixture
-def later(calls):
-    def make():
-        calls.append(1)
-        return make_tree()
-
-    return Tree.later(make)
+@pytest.fixture(params=range(3))
+def later(pack, request):
+    return Tree.later(request.param, pack)
 
 
-def test_a_tree_for_later_is_made_once_and_only_if_it_is_looked_at(later, calls):
-    assert not calls
+def test_a_tree_for_later_is_cut_out_of_its_place(later, pack):
+    place = later._place
     assert later.n_leaves == 2
     assert_array_equal(later.gain, make_tree().gain)
-    assert_array_equal(later.count, make_tree().count)
-    assert calls == [1]
+    assert_array_equal(later.count, 3.0 * place + np.arange(3.0))
+    assert later.gain is later.gain
+    assert later._pack is None
 
 
 @pytest.mark.parametrize(
@@ -58,11 +59,11 @@ def test_copies_of_a_tree_for_later_are_the_tree(later, change):
 def test_a_tree_for_later_can_be_changed(later):
     changed = replace(later.scaled(2.0), gain=np.zeros(3))
     assert_array_equal(changed.nodes.value.ravel(), [0.0, 2.0, 4.0])
-    assert_array_equal(changed.count, make_tree().count)
+    assert_array_equal(changed.count, later.count)
 
 
-def test_trees_have_no_other_attributes(later, calls):
+def test_trees_have_no_other_attributes(later):
     for tree in (later, make_tree()):
         with pytest.raises(AttributeError, match="depth"):
             tree.depth  # noqa: B018
-    assert not calls
+    assert later._pack is not None  # it was not looked at

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from boostr._kernels.apply import Nodes
-from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
-__all__ = ["Tree", "pack_sides", "pack_trees"]
+__all__ = ["Tree", "TreePack", "pack_sides", "pack_trees"]
+
+
+class TreePack(NamedTuple):
+    """Trees one after the other, as they were grown."""
+
+    nodes: Nodes
+    gain: FloatArray  # (n_nodes,)
+    n_members: FloatArray  # (n_nodes,)
+    ends: OffsetArray  # (n_trees, 2) of nodes and of sets of categories
+
+    def cut(self, place: int) -> tuple[Nodes, FloatArray, FloatArray]:
+        """Return nodes, gains and counts of one of the trees."""
+        first, first_set = self.ends[place - 1] if place > 0 else (0, 0)
+        last, last_set = self.ends[place]
+        own, nodes = slice(first, last), self.nodes
+        cut = Nodes(
+            nodes.feature[own],
+            nodes.bin_threshold[own],
+            nodes.missing_left[own],
+            nodes.left_child[own],
+            nodes.category_set[own],
+            nodes.categories[first_set:last_set],
+            nodes.value[own],
+        )
+        return cut, self.gain[own], self.n_members[own]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,24 +49,27 @@ class Tree:
     nodes: Nodes
     gain: FloatArray  # (n_nodes,) of the split, 0 in leaves
     count: FloatArray  # (n_nodes,) individuals
-    _make: Callable[[], Tree] | None = field(default=None, init=False, repr=False)
+    _place: int = field(default=0, init=False, repr=False)
+    _pack: TreePack | None = field(default=None, init=False, repr=False)
 
     @classmethod
-    def later(cls, make: Callable[[], Tree]) -> Self:
-        """Return a tree that is made once it is looked at, which most never are."""
+    def later(cls, place: int, pack: TreePack) -> Self:
+        """Return a tree that is cut out once it is looked at, which most never are."""
         tree = cls.__new__(cls)
-        object.__setattr__(tree, "_make", make)
+        object.__setattr__(tree, "_place", place)
+        object.__setattr__(tree, "_pack", pack)
         return tree
 
     def __getattr__(self, name: str) -> Any:
-        """Make the tree if it is not yet, and return one of its arrays."""
-        make = object.__getattribute__(self, "_make")
-        if make is not None and name in {"nodes", "gain", "count"}:
-            made = make()
-            for each in ("nodes", "gain", "count"):
-                object.__setattr__(self, each, getattr(made, each))
-            object.__setattr__(self, "_make", None)
-        return object.__getattribute__(self, name)  # another thread may have made it
+        """Cut the tree out if it is not yet, and return one of its arrays."""
+        pack = object.__getattribute__(self, "_pack")
+        if pack is not None and name in {"nodes", "gain", "count"}:
+            nodes, gain, count = pack.cut(self._place)
+            object.__setattr__(self, "nodes", nodes)
+            object.__setattr__(self, "gain", gain)
+            object.__setattr__(self, "count", count)
+            object.__setattr__(self, "_pack", None)
+        return object.__getattribute__(self, name)  # another thread may have done it
 
     @property
     def n_leaves(self) -> int:

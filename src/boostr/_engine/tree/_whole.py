@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from boostr._engine.tree._search import (
     group_nobody,
     search_nobody,
 )
-from boostr._engine.tree._tree import Tree, pack_sides
+from boostr._engine.tree._tree import Tree, TreePack, pack_sides
 from boostr._kernels.apply import Nodes
 from boostr._kernels.compiling import compile_for, has_kernel
 from boostr._kernels.group_lasso import Groups, find_descend
@@ -345,31 +344,12 @@ def _find_addresses(
 
 def _read_rounds(out: GrownTrees) -> list[GrownRound]:
     """Return rounds one by one; their trees are parts of the same arrays."""
-    rounds, first, first_set = [], 0, 0
-    cut = partial(_cut_tree, out.nodes, out.gain, out.n_members)
-    results = zip(out.ends.tolist(), out.losses.tolist(), out.kept, strict=True)
-    for (last, last_set), (total, held_out), kept in results:
-        own = slice(first, last), slice(first_set, last_set)
-        tree = Tree.later(partial(cut, *own))
-        rounds.append(GrownRound(tree, total, held_out, kept))
-        first, first_set = last, last_set
-    return rounds
-
-
-def _cut_tree(
-    nodes: Nodes, gain: FloatArray, count: FloatArray, own: slice, sets: slice
-) -> Tree:
-    """Return one of many trees."""
-    tree = Nodes(
-        nodes.feature[own],
-        nodes.bin_threshold[own],
-        nodes.missing_left[own],
-        nodes.left_child[own],
-        nodes.category_set[own],
-        nodes.categories[sets],
-        nodes.value[own],
-    )
-    return Tree(tree, gain[own], count[own])
+    pack = TreePack(out.nodes, out.gain, out.n_members, out.ends)
+    results = zip(out.losses.tolist(), out.kept, strict=True)
+    return [
+        GrownRound(Tree.later(place, pack), total, held_out, kept)
+        for place, ((total, held_out), kept) in enumerate(results)
+    ]
 
 
 def _prepare(
