@@ -100,9 +100,10 @@ def roll_back(
     n_dates: int,
     ways: Sequence[bool] = (True,),
 ) -> list[list[Forecast]]:
-    """Return forecasts over one lead from earlier dates, latest first, for some ways.
+    """Return forecasts over one lead from earlier dates, latest first.
 
-    A clear fall of the rate goes on in the way that is True, and does not in the other.
+    There is one list for each of ``ways``, which tell whether a clear fall of the rate
+    goes on.
     """
 
     def forecast(dates: slice) -> list[list[Forecast]]:

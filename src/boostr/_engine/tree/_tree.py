@@ -62,14 +62,17 @@ class Tree:
 
     def __getattr__(self, name: str) -> Any:
         """Cut the tree out if it is not yet, and return one of its arrays."""
+        place = object.__getattribute__(self, "_place")
         pack = object.__getattribute__(self, "_pack")
         if pack is not None and name in {"nodes", "gain", "count"}:
-            nodes, gain, count = pack.cut(self._place)
+            nodes, gain, count = pack.cut(place)
             object.__setattr__(self, "nodes", nodes)
             object.__setattr__(self, "gain", gain)
             object.__setattr__(self, "count", count)
+            # In this order: another thread that reads the place must not use it any more.
             object.__setattr__(self, "_pack", None)
-        return object.__getattribute__(self, name)  # another thread may have done it
+            object.__setattr__(self, "_place", 0)
+        return object.__getattribute__(self, name)
 
     @property
     def n_leaves(self) -> int:
