@@ -214,13 +214,13 @@ def _find_low(
     rates = np.vstack([steps, _finite_rates(basis, grid[grid < reach], reach)])
     low, high = rates.min(axis=0), rates.max(axis=0)
     # A sum cannot be low if the sum of its terms' own worst rates is not.
-    worst = np.minimum(theta * low, theta * high)
-    lowest = worst.sum(axis=1)
-    suspects = np.flatnonzero(lowest < least)
+    lowest = np.minimum(theta * low, theta * high).sum(axis=1)
     sizes = np.maximum(np.abs(low), np.abs(high))
     rounding = _ROUNDING * np.abs(theta) @ sizes
-    if np.sum(high - low > _ROUNDING * sizes) <= 1:  # and it is if one term alone changes
-        return suspects[(lowest < least - rounding)[suspects]]
+    if np.sum(high - low > _ROUNDING * sizes) <= 1:
+        # Only one term changes in time: the sum is lowest where this term is.
+        return np.flatnonzero(lowest < least - rounding)
+    suspects = np.flatnonzero(lowest < least)
     found = []
     for begin in range(0, len(suspects), _BLOCK):
         block = suspects[begin : begin + _BLOCK]

@@ -280,7 +280,7 @@ class Ahead:
 
     @cached_property
     def _with_events(self) -> tuple[PositionArray, FloatArray, FloatArray]:
-        """Those who have events, the weighted numbers of these, and of those expected."""
+        """Individuals with events, their weighted events and their expected events."""
         some = np.flatnonzero(self.seen)
         return some, (self.weights * self.seen)[some], self.expected[some]
 
@@ -298,7 +298,7 @@ class Ahead:
         return float(self.weights @ (steps + self.seen * np.log(mean)))
 
     def judge_known(self, mean: FloatArray, shares: FloatArray) -> FloatArray:
-        """Return the same for frailties known exactly, for each share that may go on.
+        """Return log-likelihoods for frailties known exactly, by the share that goes on.
 
         Counts are Poisson: only those who have events need a logarithm.
         """
@@ -428,7 +428,6 @@ class SeenNumbers:
 
     weights: FloatArray  # (n,)
     weighted: FloatArray  # (n,) numbers times weights
-    total: float  # of these
     distinct: FloatArray  # numbers, each once: few, as gamma functions take long
     amounts: FloatArray  # weights of all who have them
 
@@ -438,8 +437,7 @@ class SeenNumbers:
         weights = np.ones(len(seen)) if weights is None else weights
         distinct, place = np.unique(seen, return_inverse=True)
         amounts = sum_by_owner(place, weights, len(distinct))
-        weighted = weights * seen
-        return cls(weights, weighted, float(weighted.sum()), distinct, amounts)
+        return cls(weights, weights * seen, distinct, amounts)
 
     def fit_variance(self, expected: FloatArray, near: float | None = None) -> float:
         """Return the variance of frailties by maximum likelihood; 0 is allowed.
@@ -447,6 +445,7 @@ class SeenNumbers:
         ``near`` is that of a similar problem: it is looked for around it first, and stays 0
         if the likelihood falls from there.
         """
+        total = float(self.weighted.sum())
 
         def loss(variance: float) -> float:
             """Return the same as `_log_step` gives for frailties of one."""
@@ -454,7 +453,7 @@ class SeenNumbers:
             ways = scipy.special.gammaln(self.distinct + shape)
             ways -= scipy.special.gammaln(shape)
             spread = (self.weighted + shape * self.weights) @ np.log1p(expected * variance)
-            gained = self.amounts @ ways + self.total * np.log(variance) - spread
+            gained = self.amounts @ ways + total * np.log(variance) - spread
             return float(variance / _USUAL_VARIANCE - gained)
 
         def search(*bounds: float) -> Any:

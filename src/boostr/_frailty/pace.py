@@ -38,6 +38,13 @@ __all__ = [
 ReadAll = Callable[[FloatArray], FloatArray]
 ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
 
+_N_ROUNDS = 8
+_PRIOR = 2.0  # events, as many as expected, beside those of a stretch
+_STEPS = (0.5, 2.0)  # factors of one round
+_FACTORS = (0.02, 50.0)  # paces that are possible
+_LEAST_EXPECTED = 1e-12  # events, so that rates are never zero
+_N_STRETCHES = 10  # of a clock without knots
+
 
 class CurvesOnClock(NamedTuple):
     """A clock, and how curves of individuals are read at its times."""
@@ -45,14 +52,6 @@ class CurvesOnClock(NamedTuple):
     clock: Clock
     read_all: ReadAll
     read: ReadEach
-
-
-_N_ROUNDS = 8
-_PRIOR = 2.0  # events, as many as expected, beside those of a stretch
-_STEPS = (0.5, 2.0)  # factors of one round
-_FACTORS = (0.02, 50.0)  # paces that are possible
-_LEAST_EXPECTED = 1e-12  # events, so that rates are never zero
-_N_STRETCHES = 10  # of a clock without knots
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,10 +163,10 @@ def fit_pace(
     pace = Pace(*_place(clock, float(events.window_start.min()), end))
     n, k, edges = len(events), len(pace.begins), np.append(pace.begins, end)
     rises = find_rises(curves, edges, events) / unit
-    seen = sum_by_owner(events.event_owner, amounts, n)
+    owner = events.event_owner
+    seen = sum_by_owner(owner, amounts, n)
     numbers = SeenNumbers.of(seen, weights)
-    weighted = amounts * weights[events.event_owner]
-    came = sum_by_owner(pace.find(events.times), weighted, k)
+    came = sum_by_owner(pace.find(events.times), amounts * weights[owner], k)
     factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
     for _ in range(_N_ROUNDS):
         expected = np.einsum("nk,k->n", rises, factors)
@@ -185,7 +184,7 @@ def find_rises(
 ) -> FloatArray:
     """Return the rises of curves between edges, (n, k), while individuals are observed.
 
-    All are observed between the first edge and the last one.
+    Nobody is observed before the first edge or after the last one.
     """
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start

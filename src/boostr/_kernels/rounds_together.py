@@ -77,7 +77,7 @@ def _sum_part(
 ) -> None:
     """Sum over members, many by halves, see `accumulate_histograms_parallel`.
 
-    Sums of all members are joined to those of other nodes at once.
+    Without halves, whoever sums some features also joins their sums.
     """
     begin, end = nodes.span[node, 0], nodes.span[node, 1]
     n_halves = 2 if _has_halves(node, nodes) else 1
@@ -279,9 +279,9 @@ def _do_step(
 
 
 @inner_kernel
-def _sum(node: int, n_runs: int, tree: _Tree) -> None:
-    """Sum over the members of a node, and find those of its sibling."""
-    if _has_halves(node, tree[6]):
+def _sum(node: int, n_runs: int, nodes: GrowingNodes, tree: _Tree) -> None:
+    """Sum over the members of a node, and find the sums of its sibling."""
+    if _has_halves(node, nodes):
         _do_step(_SUM, node, 2 * ((n_runs + 1) // 2), *tree)
         _do_step(_JOIN, node, n_runs, *tree)
     else:
@@ -297,7 +297,7 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
     if gradients.shape[1] > 0:
-        _sum(0, n_runs, tree)
+        _sum(0, n_runs, nodes, tree)
     _do_step(_SEARCH, 0, 1, *tree)
     if max_leaves > 2:
         copy_sums(root, histograms[0])
@@ -316,7 +316,7 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
             add_last_leaves(node, n_nodes, rules, plain, None, nodes)
         else:
             smaller = place_children(node, n_nodes, n_leaves - 1, nodes)
-            _sum(smaller, n_runs, tree)
+            _sum(smaller, n_runs, nodes, tree)
             _do_step(_SEARCH, n_nodes, 2, *tree)
         n_nodes += 2
     close_leaves(nodes, n_nodes)

@@ -257,6 +257,6 @@ def _read_features(
 ) -> tuple[BinMapper, Fingerprint | None]:
     """Return thresholds of features, and the fingerprint of individuals in memory."""
     mapper = find_bins(data.features, settings.max_bins, encoder)
-    if isinstance(data, ScannedData):  # whose files are read for it, and much else, at once
+    if isinstance(data, ScannedData):  # it is taken while files are read
         return mapper, None
     return mapper, Fingerprint.of(data.events, data.features)

@@ -54,7 +54,7 @@ class FoldCurves:
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
         self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
-        self._last_table: tuple[FloatArray, FloatArray] | None = None
+        self._last_values: tuple[FloatArray, FloatArray] | None = None
 
     def along(
         self,
@@ -114,9 +114,10 @@ class FoldCurves:
 
         The last ones are kept: a pace is first found, and then read, from the same ones.
         """
-        if self._last_table is None or not np.array_equal(self._last_table[0], clock_times):
-            self._last_table = clock_times, self.average.values(clock_times)
-        return self._last_table[1]
+        last = self._last_values
+        if last is None or not np.array_equal(last[0], clock_times):
+            last = self._last_values = clock_times, self.average.values(clock_times)
+        return last[1]
 
     def remembering(self) -> FoldCurves:
         """Return the same curves, which keep their last readings.

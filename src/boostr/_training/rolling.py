@@ -117,13 +117,8 @@ def roll_back(
             clock = _clock_then(model.clock, known)
             then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
             pace, data = then.find_pace(law.variance), seen.data.take(rows)
-            paces = [pace.go_on(falls=way) for way in ways]
-            made = [forecast_ahead(then.at_pace(paces[0]), data, law, lead)]
-            for other in paces[1:]:
-                is_same = other.clock is paces[0].clock  # without a fall
-                then = then.at_pace(other)
-                made.append(made[0] if is_same else forecast_ahead(then, data, law, lead))
-            forecasts.append(made)
+            paced = [then.at_pace(pace.go_on(falls=way)) for way in ways]
+            forecasts.append([forecast_ahead(one, data, law, lead) for one in paced])
         return forecasts
 
     n_parts = max(n_dates, 1) if len(seen.data) >= _MANY else 1

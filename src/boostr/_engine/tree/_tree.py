@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -60,19 +60,21 @@ class Tree:
         object.__setattr__(tree, "_pack", pack)
         return tree
 
-    def __getattr__(self, name: str) -> Any:
-        """Cut the tree out if it is not yet, and return one of its arrays."""
-        place = object.__getattribute__(self, "_place")
-        pack = object.__getattribute__(self, "_pack")
-        if pack is not None and name in {"nodes", "gain", "count"}:
-            nodes, gain, count = pack.cut(place)
-            object.__setattr__(self, "nodes", nodes)
-            object.__setattr__(self, "gain", gain)
-            object.__setattr__(self, "count", count)
-            # In this order: another thread that reads the place must not use it any more.
-            object.__setattr__(self, "_pack", None)
-            object.__setattr__(self, "_place", 0)
-        return object.__getattribute__(self, name)
+    if not TYPE_CHECKING:  # which knows all attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Cut the tree out if it is not yet, and return one of its arrays."""
+            place = object.__getattribute__(self, "_place")
+            pack = object.__getattribute__(self, "_pack")
+            if pack is not None and name in {"nodes", "gain", "count"}:
+                nodes, gain, count = pack.cut(place)
+                object.__setattr__(self, "nodes", nodes)
+                object.__setattr__(self, "gain", gain)
+                object.__setattr__(self, "count", count)
+                # In this order: a thread that reads another place must not find the pack.
+                object.__setattr__(self, "_pack", None)
+                object.__setattr__(self, "_place", 0)
+            return object.__getattribute__(self, name)
 
     @property
     def n_leaves(self) -> int:
