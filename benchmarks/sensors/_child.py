@@ -25,7 +25,7 @@ from boostr._engine.training_set import LocalTrainingSet
 from boostr._engine.tree import GrowthParams
 from boostr._training.inputs import TrainingData
 from boostr._training.settings import Settings
-from boostr._training.statistics import Prepared, SummarizedData, compute_statistics
+from boostr._training.statistics import Prepared, compute_statistics
 from boostr.basis import OperationalClock, SensorBasis
 
 _N_LEAVES = 8
@@ -83,7 +83,7 @@ def measure_boosting(folder: Path, n_trees: int) -> dict[str, Any]:
     """Time trees on four fifths of the wells, statistics apart."""
     data = _read_data(folder)
     settings = Settings(**BoostR(n_knots=2, spline_order=3).get_params(deep=False))
-    prepared = compute_statistics(settings, SummarizedData.of(settings, data))
+    prepared = compute_statistics(settings, data)
     binned = BinMapper.from_quantiles(data.features, 255).transform(data.features)
     stages = Stages()
     order = np.random.default_rng(0).permutation(len(data.features)).astype(np.int32)

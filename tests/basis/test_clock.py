@@ -415,12 +415,12 @@ def test_a_fall_is_never_so_steep_that_the_count_stops():
     assert slope == -0.9
 
 
-@given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.booleans())
+@given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_the_pooled_mean_is_that_of_the_risk_table(
-    seed, has_weights, has_costs, is_exposed
+    seed, has_weights, has_costs, is_exposed, begin_together
 ):
     rng = np.random.default_rng(seed)
-    start = rng.integers(0, 3, 12).astype(float)
+    start = np.zeros(12) if begin_together else rng.integers(0, 3, 12).astype(float)
     end = start + rng.integers(1, 6, 12)
     # Whole numbers: events happen together, and at ends of windows.
     times = [
@@ -442,3 +442,13 @@ def test_the_pooled_mean_is_that_of_the_risk_table(
     assert_allclose(found, table.times - origin)
     expected = np.cumsum(table.totals(table.cost) / table.at_risk())
     assert_allclose(mean, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("latest", [0.0, 3.0])
+def test_exposure_is_the_time_that_windows_share_with_cells(rng, latest):
+    start = rng.uniform(0.0, latest, 20)
+    y = RecurrentEvents.from_lists([[]] * 20, start + rng.uniform(0.5, 6.0, 20), start)
+    weights, edges = rng.uniform(0.5, 2.0, 20), np.linspace(0.0, 9.0, 30)
+    shared = np.diff(np.clip(edges, y.window_start[:, None], y.window_stop[:, None]))
+    found = PooledHistories(y, weights, 0.0).exposure(edges)
+    assert_allclose(found, weights @ shared, atol=1e-12)

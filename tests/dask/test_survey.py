@@ -9,7 +9,6 @@ from boostr._training.features import FeatureEncoder
 from boostr._training.inputs import check_training_data
 from boostr._training.settings import find_bins
 from boostr._training.statistics import (
-    SummarizedData,
     compute_statistics,
     plan_statistics,
 )
@@ -32,7 +31,7 @@ def fleet():
 def local(fleet):
     encoder = FeatureEncoder.learn(fleet.X, "from_dtype")
     data = check_training_data(fleet.X, encoder, fleet.y, fleet.Z, fleet.weights)
-    return encoder, data, compute_statistics(SETTINGS, SummarizedData.of(SETTINGS, data))
+    return encoder, data, compute_statistics(SETTINGS, data)
 
 
 def look(client, sources):

@@ -31,7 +31,7 @@ __all__ = [
     "put_paths_on_clock",
 ]
 
-_BLOCK = 100_000  # times that are read off the clock together
+_BLOCK = 16_000  # times that are read off the clock together
 
 
 @dataclass(frozen=True, slots=True, eq=False)

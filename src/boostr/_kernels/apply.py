@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def _leaf_of(
 ) -> int:
     """Walk from the root of one tree down to a leaf."""
     # Indices are unsigned: the compiler would else look whether they count from the end.
-    node = np.uint64(root)
+    node: Any = np.uint64(root)
     feature = nodes.feature[node]
     while feature >= 0:
         bin_index = x_binned[row, np.uint64(feature)]
@@ -71,7 +71,7 @@ def _leaf_of(
             is_left = (word >> np.uint32(bin_index & 31)) & np.uint32(1) == 1
         node = np.uint64(root + nodes.left_child[node] + (0 if is_left else 1))
         feature = nodes.feature[node]
-    return int(node)
+    return node
 
 
 @kernel
@@ -226,7 +226,7 @@ def find_some_leaves(
                 leaves[members[position]] = node
     first, last = n_others * part // n_parts, n_others * (part + 1) // n_parts
     for position in range(first, last):
-        row = int(np.int64(others[position]))
+        row: Any = np.int64(others[position])
         leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
 
 
@@ -341,10 +341,9 @@ def sum_leaves(
     for begin in range(0, n_rows, _BLOCK):
         end = begin + _BLOCK if begin + _BLOCK < n_rows else n_rows
         for tree in range(roots.shape[0]):
+            root: Any = np.int64(roots[tree])
             for row in range(begin, end):
-                leaf = _leaf_of(
-                    x_binned, row, missing_bin, nodes, int(np.int64(roots[tree]))
-                )
+                leaf = _leaf_of(x_binned, row, missing_bin, nodes, root)
                 for term in range(out.shape[1]):
                     out[row, term] += nodes.value[leaf, term]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def assign_bins(
                     bins[row, feature] = missing_bin
                 elif is_categorical[feature]:
                     is_known = 0.0 <= value < own.shape[0]
-                    bins[row, feature] = int(value) if is_known else missing_bin
+                    bins[row, feature] = np.int64(value) if is_known else missing_bin
 
 
 @inner_kernel
@@ -141,10 +142,10 @@ def partition_members(
         members[n_left] = member
         scratch[position - n_left] = member
         n_left += np.uint64(goes_left[x_binned[np.uint64(member), column]])
-    n_right = np.uint64(n_members) - n_left
+    n_right: Any = np.uint64(n_members) - n_left
     for position in range(n_right):
         members[n_left + position] = scratch[position]
-    return n_members - int(np.int64(n_right))
+    return n_members - np.int64(n_right)
 
 
 def partition_members_parallel(

@@ -35,6 +35,7 @@ from boostr._kernels.apply import (
 )
 from boostr._kernels.binning import partition_members
 from boostr._kernels.counts import score_counts
+from boostr._kernels.cubics import read_cubics
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
@@ -67,8 +68,10 @@ def draw_dozen(
 
 
 def _compile_first() -> None:
-    """Compile what all fits need: bins, splits of nodes, and the adding of trees."""
+    """Compile what all fits need: clocks, bins, splits of nodes, the adding of trees."""
     numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
+    times = np.zeros(1)
+    read_cubics(times, times, np.empty((4, 0)), 0.0, 1.0, times)
     BinMapper.from_quantiles(numbers, 2).transform(numbers)
     partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
     quadratic_loss(numbers, numbers, numbers, nobody)

@@ -29,7 +29,7 @@ from boostr._training.limits import read_limits
 from boostr._training.run import Hooks, Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins, proportional_term
-from boostr._training.statistics import Plan, SummarizedData, compute_statistics
+from boostr._training.statistics import Plan, compute_statistics
 from boostr._training.streamed import (
     ScannedData,
     check_scanned_data,
@@ -225,17 +225,16 @@ def fit_model(
             prepare = partial(stream_statistics, settings, data, n_threads, progress)
         else:
             data = check_training_data(table, encoder, y, sensors, sample_weight)
-            summarized = SummarizedData.of(settings, data)
-            prepare = partial(compute_statistics, settings, summarized, exposure)
+            prepare = partial(compute_statistics, settings, data, exposure)
 
         is_large = len(data.features) >= PARALLEL_FROM
-        prepared, (mapper, fingerprint) = run_side_by_side(
-            prepare, partial(_read_features, settings, encoder, data), is_worth_it=is_large
+        prepared, mapper = run_side_by_side(
+            prepare,
+            partial(find_bins, data.features, settings.max_bins, encoder),
+            is_worth_it=is_large,
         )
         binned = mapper.transform(data.features, n_threads)
         plan, sample = prepared.plan, prepared.sample
-        if fingerprint is not None:
-            plan = replace(plan, fingerprint=fingerprint)
         training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
         known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, hooks)
@@ -249,14 +248,16 @@ def fit_model(
         progress.announce("forecasts")
         grown = Grown(plan, mapper, training_set, trained)
         known = None if theta is None else theta[sample.is_used]
-        return finish_fit(settings, grown, encoder, layout, sample, known, theta)
+        fitted, fingerprint = run_side_by_side(
+            partial(finish_fit, settings, grown, encoder, layout, sample, known, theta),
+            partial(_take_fingerprint, plan, data),
+            is_worth_it=is_large,
+        )
+        return replace(fitted, fingerprint=fingerprint)
 
 
-def _read_features(
-    settings: Settings, encoder: FeatureEncoder, data: TrainingData | ScannedData
-) -> tuple[BinMapper, Fingerprint | None]:
-    """Return thresholds of features, and the fingerprint of individuals in memory."""
-    mapper = find_bins(data.features, settings.max_bins, encoder)
-    if isinstance(data, ScannedData):  # it is taken while files are read
-        return mapper, None
-    return mapper, Fingerprint.of(data.events, data.features)
+def _take_fingerprint(plan: Plan, data: TrainingData | ScannedData) -> Fingerprint | None:
+    """Return the fingerprint of all individuals."""
+    if isinstance(data, ScannedData):  # it was taken while files were read
+        return plan.fingerprint
+    return Fingerprint.of(data.events, data.features)

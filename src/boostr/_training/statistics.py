@@ -42,7 +42,6 @@ __all__ = [
     "N_SAMPLE",
     "Plan",
     "Prepared",
-    "SummarizedData",
     "compute_statistics",
     "leave_to_sensors",
     "plan_statistics",
@@ -225,42 +224,22 @@ class Prepared:
     sample: TrainingData  # for everything else
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SummarizedData:
-    """Checked data, the samples that clock and functions are fitted to, and a summary."""
-
-    data: TrainingData
-    clock_sample: TrainingData
-    sample: TrainingData
-    summary: DataSummary
-
-    @classmethod
-    def of(cls, settings: Settings, data: TrainingData) -> SummarizedData:
-        """Draw the samples, summarize all individuals and check what they are like."""
-        step = find_step(len(data), N_CLOCK_SAMPLE, len(data.events.times), MOST_EVENTS)
-        given, data = data, _settle_intervals(data, step)
-        clock_sample = data.every(step)
-        sample = clock_sample
-        if data.sensors is not None:
-            n_values = data.sensors.values.size + data.sensors.times.size
-            sample = data.every(find_step(len(data), N_SAMPLE, n_values, MOST_VALUES))
-        summary = DataSummary.of(
-            given.events,
-            data.weights,
-            data.sensors,
-            wants_ranges=len(sample) < len(data),
-        )
-        summary.check(settings.clock)
-        return cls(data, clock_sample, sample, summary)
-
-
 def compute_statistics(
-    settings: Settings, summarized: SummarizedData, exposure: ExposedWindows | None = None
+    settings: Settings, data: TrainingData, exposure: ExposedWindows | None = None
 ) -> Prepared:
-    """Fit the clock, place the functions and compute all statistics."""
-    data, sample = summarized.data, summarized.sample
-    clock_sample = summarized.clock_sample
-    plan = plan_statistics(settings, clock_sample, sample, summarized.summary)
+    """Check what the data are like, fit the clock, place functions, compute statistics."""
+    step = find_step(len(data), N_CLOCK_SAMPLE, len(data.events.times), MOST_EVENTS)
+    given, data = data, _settle_intervals(data, step)
+    clock_sample = data.every(step)
+    sample = clock_sample
+    if data.sensors is not None:
+        n_values = data.sensors.values.size + data.sensors.times.size
+        sample = data.every(find_step(len(data), N_SAMPLE, n_values, MOST_VALUES))
+    summary = DataSummary.of(
+        given.events, data.weights, data.sensors, wants_ranges=len(sample) < len(data)
+    )
+    summary.check(settings.clock)
+    plan = plan_statistics(settings, clock_sample, sample, summary)
     events = smear_events(data.events, plan.reference_clock.read)
     stats = plan.compute(events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
+from boostr._kernels.cubics import read_cubics
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
@@ -171,7 +172,7 @@ class OperationalClock:
         if np.size(times) > 1 and np.all(times == first):  # as where all begin together
             return np.full(np.shape(times), self.read(first))
         log_time, last = self._log_time(times), self.log_times[-1]
-        result = np.asarray(np.exp(self._log_read(np.minimum(log_time, last))))
+        result = np.asarray(np.exp(self._log_read(log_time)))
         is_late = log_time > last
         if is_late.any():
             passed = log_time[is_late] - last  # in log time, since the end
@@ -190,7 +191,7 @@ class OperationalClock:
             derivative = _interpolate(self).derivative()
             slope[inside] = derivative(log_time[inside])
         passed = log_time - self.log_times[-1]
-        growth = slope * np.exp(self._log_read(np.minimum(log_time, self.log_times[-1])))
+        growth = slope * np.exp(self._log_read(log_time))
         ahead = self.end_rate * np.exp(self.last_slope * np.maximum(passed, 0.0))
         return np.asarray(np.where(passed > 0.0, ahead, growth) * np.exp(-log_time))
 
@@ -207,14 +208,17 @@ class OperationalClock:
             return np.asarray(np.log(passed))
 
     def _log_read(self, log_time: FloatArray) -> FloatArray:
-        """Return the log count up to the last knot."""
-        first = self.log_times[0]
-        if len(self.log_times) == 1:
-            return np.asarray(self.log_counts[0] + self.first_slope * (log_time - first))
-        is_early = log_time < first
-        result = np.asarray(_interpolate(self)(np.maximum(log_time, first)))
-        early = log_time[is_early] - first
-        result[is_early] = self.log_counts[0] + self.first_slope * early
+        """Return the log count, after the last knot as it is there."""
+        pieces = _interpolate(self).c if len(self.log_times) > 1 else np.empty((4, 0))
+        result = np.empty(log_time.shape)
+        read_cubics(
+            log_time.reshape(-1),
+            self.log_times,
+            pieces,
+            self.log_counts[0],
+            self.first_slope,
+            result.reshape(-1),
+        )
         return result
 
 
@@ -390,9 +394,13 @@ class _Ramp:
     """The function ``sum of w_i max(t - t_i, 0)``."""
 
     def __init__(self, times: FloatArray, weights: FloatArray) -> None:
-        self._times, weights = _sort(times, weights)
-        self._weight = _sum_up(weights)
-        self._moment = _sum_up(weights * self._times)
+        times, weights = _sort(times, weights)
+        # Where all begin together there is one step, which is faster to find than many.
+        is_one = len(times) > 0 and times[0] == times[-1]
+        steps = slice(None, None, len(times) if is_one else 1)
+        self._times = times[steps]
+        self._weight = _sum_up(weights)[steps]
+        self._moment = _sum_up(weights * times)[steps]
 
     def count(self, times: FloatArray) -> FloatArray:
         """Return the sum of all weights before each time."""

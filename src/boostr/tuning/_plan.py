@@ -26,7 +26,7 @@ from boostr._training.limits import read_limits
 from boostr._training.run import RunOptions
 from boostr._training.sensors import SensorLayout, split_panel
 from boostr._training.settings import Settings, find_bins
-from boostr._training.statistics import Prepared, SummarizedData, compute_statistics
+from boostr._training.statistics import Prepared, compute_statistics
 from boostr._training.terminal import add_terminal, terminal_settings
 from boostr._training.terms import TermJudge
 from boostr._typing import FloatArray, PositionArray
@@ -107,9 +107,7 @@ class SharedData:
         key = tuple(_hashable(getattr(settings, name)) for name in names)
         if key not in self._prepared:
             plain = replace(settings, gamma2=1.0)
-            self._prepared[key] = compute_statistics(
-                plain, SummarizedData.of(plain, self.data)
-            )
+            self._prepared[key] = compute_statistics(plain, self.data)
         return self._prepared[key]
 
     def find_bins(self, max_bins: int, n_threads: int) -> tuple[BinMapper, BinnedFeatures]:

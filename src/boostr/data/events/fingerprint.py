@@ -31,7 +31,7 @@ __all__ = [
 Marks = NDArray[np.uint64]
 
 _MOST = 8192  # marks that are kept: 64 kB
-_BLOCK = 32_768  # individuals that are read at once
+_BLOCK = 65_536  # individuals that are read at once
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
