@@ -85,8 +85,8 @@ def test_any_node_sums_like_loops(seed, n, n_features, n_bins, shape):
 
 @pytest.mark.parametrize("shape", [*SHAPES, (8, 31)])
 def test_blocks_of_members_and_features_change_nothing(rng, shape):
-    # More members than a block holds, and more sums than the first cache does.
-    node = Node(rng, shape, 2_500, 13, 255)
+    # More members than a block holds, and more sums than are written at a time.
+    node = Node(rng, shape, 2_500, 45, 255)
     node.members = np.arange(2_500, dtype=np.int32)
     expected = [
         [np.bincount(node.x_binned[:, feature], own, 255) for own in node.rows().T]

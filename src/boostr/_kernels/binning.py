@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
+from boostr._kernels.prefetch import prefetch
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import BinArray, BoolArray, FloatArray, IndexArray, OffsetArray
 
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 _BLOCK = 128  # individuals whose values are read at a time; they stay in the first cache
+_AHEAD = 32  # members between the one that is divided and the one whose bin is asked for
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -136,7 +138,12 @@ def partition_members(
         Number of members on the left.
     """
     n_members, n_left, column = members.shape[0], np.uint64(0), np.uint64(feature)
+    n_columns = np.uint64(x_binned.shape[1])
+    n_ahead = np.uint64(n_members - _AHEAD if n_members > _AHEAD else 0)
     for position in range(np.uint64(n_members)):
+        if position < n_ahead:
+            later = np.uint64(members[position + np.uint64(_AHEAD)])
+            prefetch(x_binned, later * n_columns + column)
         member = members[position]
         # Written to both sides, of which one goes on: a branch would be guessed wrong.
         members[n_left] = member

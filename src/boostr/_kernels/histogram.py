@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import platform
+
 import numpy as np
 
 from boostr._kernels._jit import (
     call_by_address,
     inlined_kernel,
+    inner_kernel,
     kernel,
     types,
     wide_kernel,
 )
+from boostr._kernels.prefetch import AHEAD, prefetch
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BinArray, FloatArray, IndexArray
 
@@ -25,13 +29,34 @@ __all__ = [
     "find_accumulate",
 ]
 
-_FAST_BYTES = 61_440  # sums that are written at a time; they should stay in the first cache
+# Sums that are written at a time. They should stay in a cache: ARM's first one, or the
+# second one of other processors, whose first one is smaller.
+_FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
 HALVES_FROM = 20_000  # members, which are summed by halves that threads can share
-_BLOCK = 2_048  # members that are read at a time; they should stay in the second cache
+_BLOCK = 512  # members that are read at a time; they should stay in the second cache
 Sizes = tuple[np.uint64, np.uint64]  # features of an individual, and bins of a feature
 
 
 # Indices are unsigned: the compiler would else look whether they count from the end.
+@inner_kernel
+def _prefetch_member(
+    bins: BinArray,
+    sizes: Sizes,
+    gradients: FloatArray,
+    curvatures: FloatArray,
+    member: np.uint64,
+) -> None:
+    """Ask for all numbers of a member. Its bins and curvatures may end in the next line."""
+    n_columns, one = sizes[0], np.uint64(1)
+    n_gradients = np.uint64(gradients.shape[1])
+    n_curvatures = np.uint64(curvatures.shape[1])
+    prefetch(bins, member * n_columns)
+    prefetch(bins, (member + one) * n_columns - one)
+    prefetch(gradients, member * n_gradients)
+    prefetch(curvatures, member * n_curvatures)
+    prefetch(curvatures, (member + one) * n_curvatures - one)
+
+
 @inlined_kernel
 def _accumulate_one(
     bins: BinArray,
@@ -83,6 +108,7 @@ def _accumulate_three(
     gradients: FloatArray,
     curvatures: FloatArray,
     block: IndexArray,
+    ahead: IndexArray,
     used: IndexArray,
     flat: FloatArray,
 ) -> None:
@@ -94,6 +120,9 @@ def _accumulate_three(
     n_columns, n_bins = sizes
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     for position in range(block.shape[0]):
+        if position < ahead.shape[0]:
+            later = np.uint64(ahead[position])
+            _prefetch_member(bins, sizes, gradients, curvatures, later)
         member = np.uint64(block[position])
         first, second = gradients[member, np.uint64(0)], curvatures[member, np.uint64(0)]
         start, cells = member * n_columns, np.uint64(0)
@@ -113,6 +142,7 @@ def _accumulate_six(
     gradients: FloatArray,
     curvatures: FloatArray,
     block: IndexArray,
+    ahead: IndexArray,
     used: IndexArray,
     flat: FloatArray,
 ) -> None:
@@ -121,6 +151,9 @@ def _accumulate_six(
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
     for position in range(block.shape[0]):
+        if position < ahead.shape[0]:
+            later = np.uint64(ahead[position])
+            _prefetch_member(bins, sizes, gradients, curvatures, later)
         member = np.uint64(block[position])
         first, second = gradients[member, np.uint64(0)], gradients[member, one]
         third, fourth = curvatures[member, np.uint64(0)], curvatures[member, one]
@@ -157,6 +190,7 @@ def accumulate_few(
     chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
     for begin in range(0, members.shape[0], _BLOCK):
         block = members[begin : begin + _BLOCK]
+        ahead = members[begin + AHEAD : begin + _BLOCK + AHEAD]
         for first in range(0, features.shape[0], chunk):
             used = features[first : first + chunk]
             part = flat[first * out.shape[1] * n_channels :]
@@ -165,9 +199,14 @@ def accumulate_few(
             elif n_channels == 2:
                 _accumulate_two(bins, sizes, gradients, block, used, part)
             elif n_channels == 3:
-                _accumulate_three(bins, sizes, gradients, curvatures, block, used, part)
+                _accumulate_three(
+                    bins, sizes, gradients, curvatures, block, ahead, used, part
+                )
             else:
-                _accumulate_six(bins, sizes, gradients, curvatures, block, used, part)
+                _accumulate_six(
+                    bins, sizes, gradients, curvatures, block, ahead, used, part
+                )
+            ahead = ahead[:0]  # which the next features will find in the cache
 
 
 @wide_kernel
