@@ -26,14 +26,14 @@ def test_all_terms_must_forecast_better_at_every_date(monkeypatch, gains, answer
         return gains[round(10.0 - known.events.end[0]) - 1] if run == "wide" else 0.0
 
     monkeypatch.setattr(TermJudge, "_try", follow)
-    judge = TermJudge({}, make_data([[1.0, 2.0, 9.0]] * 20), None, 1)
+    judge = TermJudge({}, lambda: make_data([[1.0, 2.0, 9.0]] * 20), None, 1)
     assert judge.prefers_all("narrow", "wide") == answer
     assert set(dates) <= {9.0, 8.0, 7.0}
 
 
 def test_where_little_was_known_at_all_dates_validation_decides(monkeypatch):
     monkeypatch.setattr(TermJudge, "_try", None)  # would fail if it was called
-    judge = TermJudge({}, make_data([[9.5]] * 20), None, 1)
+    judge = TermJudge({}, lambda: make_data([[9.5]] * 20), None, 1)
     assert judge.prefers_all("narrow", "wide")
 
 

@@ -32,7 +32,7 @@ from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings
 from boostr._training.statistics import Plan
 from boostr._typing import FloatArray
-from boostr.basis import FittedSensorBasis, OperationalClock
+from boostr.basis import FittedBasis, FittedSensorBasis, OperationalClock
 from boostr.data import RecurrentEvents
 from boostr.data.clip import observe
 from boostr.data.events.exposure import exposed_windows
@@ -130,12 +130,20 @@ _MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """Trees, and the statistics and bins that they were grown on."""
+    """Trees, and what is left of the statistics that they were grown on."""
 
     plan: Plan
     mapper: BinMapper
-    training_set: TrainingSet
     trained: Trained
+    sensor_usefulness: dict[str, tuple[float, float]] | None
+
+    @classmethod
+    def of(
+        cls, plan: Plan, mapper: BinMapper, training_set: TrainingSet, trained: Trained
+    ) -> Grown:
+        """Return trees after which the training set may go."""
+        usefulness = _measure_usefulness(plan.basis, training_set, trained.out_of_fold)
+        return cls(plan, mapper, trained, usefulness)
 
 
 def finish_fit(
@@ -176,7 +184,7 @@ def finish_fit(
         feature_importances=scaled / total if total > 0 else scaled,
         feature_gains=gains,
         split_counts=counts,
-        sensor_usefulness=_measure_usefulness(grown),
+        sensor_usefulness=grown.sensor_usefulness,
         train_loss=trained.train_loss,
         validation_results=_describe_runs(trained),
         out_of_fold_coefficients=None if all_theta is None else level * all_theta,
@@ -199,12 +207,15 @@ def _describe_runs(trained: Trained) -> list[dict[str, Any]]:
     ]
 
 
-def _measure_usefulness(grown: Grown) -> dict[str, tuple[float, float]] | None:
+def _measure_usefulness(
+    basis: FittedBasis | FittedSensorBasis,
+    training_set: TrainingSet,
+    theta: FloatArray | None,
+) -> dict[str, tuple[float, float]] | None:
     """Return the rise of held-out loss without each sensor, and its standard error."""
-    basis, theta = grown.plan.basis, grown.trained.out_of_fold
     if not isinstance(basis, FittedSensorBasis) or theta is None:
         return None
-    rises, errors, n_known = rise_without(grown.training_set, basis.starts, theta)
+    rises, errors, n_known = rise_without(training_set, basis.starts, theta)
     return {
         sensor.name: (float(rise) / n_known, float(error) / n_known)
         for sensor, rise, error in zip(basis.sensors, rises, errors, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -29,7 +29,7 @@ from boostr._training.limits import read_limits
 from boostr._training.run import Hooks, Progress, RunOptions, use_threads
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, find_bins, proportional_term
-from boostr._training.statistics import Plan, compute_statistics
+from boostr._training.statistics import Plan, Prepared, compute_statistics
 from boostr._training.streamed import (
     ScannedData,
     check_scanned_data,
@@ -226,34 +226,52 @@ def fit_model(
         else:
             data = check_training_data(table, encoder, y, sensors, sample_weight)
             prepare = partial(compute_statistics, settings, data, exposure)
-
-        is_large = len(data.features) >= PARALLEL_FROM
-        prepared, mapper = run_side_by_side(
-            prepare,
-            partial(find_bins, data.features, settings.max_bins, encoder),
-            is_worth_it=is_large,
-        )
-        binned = mapper.transform(data.features, n_threads)
-        plan, sample = prepared.plan, prepared.sample
-        training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
-        known_trees.check(plan, mapper, encoder, layout)
         options = RunOptions(n_threads, progress.report, hooks)
-        limits = read_limits(settings, encoder, plan.basis)
-        judge = TermJudge.of(settings, sample, mapper, n_threads, limits)
-        problem = replace(prepared.problem, limits=limits)
-        trained = learn_trees(
-            settings, plan, problem, training_set, options, known_trees, judge
+        grown, sample = _grow(
+            settings, encoder, layout, data, prepare, options, known_trees
         )
-        theta = data.spread(trained.out_of_fold)
+        theta = data.spread(grown.trained.out_of_fold)
         progress.announce("forecasts")
-        grown = Grown(plan, mapper, training_set, trained)
         known = None if theta is None else theta[sample.is_used]
         fitted, fingerprint = run_side_by_side(
             partial(finish_fit, settings, grown, encoder, layout, sample, known, theta),
-            partial(_take_fingerprint, plan, data),
-            is_worth_it=is_large,
+            partial(_take_fingerprint, grown.plan, data),
+            is_worth_it=len(data.features) >= PARALLEL_FROM,
         )
         return replace(fitted, fingerprint=fingerprint)
+
+
+def _grow(
+    settings: Settings,
+    encoder: FeatureEncoder,
+    layout: SensorLayout | None,
+    data: TrainingData | ScannedData,
+    prepare: Callable[[], Prepared],
+    options: RunOptions,
+    known_trees: EarlierTrees,
+) -> tuple[Grown, TrainingData]:
+    """Return trees, and the subsample that the rest of the fit looks at.
+
+    Statistics and bins of all individuals, which take memory, go with this call.
+    """
+    n_threads = options.n_threads
+    prepared, mapper = run_side_by_side(
+        prepare,
+        partial(find_bins, data.features, settings.max_bins, encoder),
+        is_worth_it=len(data.features) >= PARALLEL_FROM,
+    )
+    binned = mapper.transform(data.features, n_threads)
+    plan = prepared.plan
+    training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
+    known_trees.check(plan, mapper, encoder, layout)
+    limits = read_limits(settings, encoder, plan.basis)
+    judge = TermJudge.of(settings, prepared.take_sample, mapper, n_threads, limits)
+    problem = replace(prepared.problem, limits=limits)
+    trained = learn_trees(
+        settings, plan, problem, training_set, options, known_trees, judge
+    )
+    grown = Grown.of(plan, mapper, training_set, trained)
+    return grown, prepared.take_sample()
 
 
 def _take_fingerprint(plan: Plan, data: TrainingData | ScannedData) -> Fingerprint | None:

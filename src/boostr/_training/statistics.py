@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -220,8 +222,7 @@ class Prepared:
     plan: Plan
     stats: SufficientStats
     problem: LeafProblem
-    clock_sample: TrainingData  # for the clock
-    sample: TrainingData  # for everything else
+    take_sample: Callable[[], TrainingData]  # not kept: trees need the memory
 
 
 def compute_statistics(
@@ -234,7 +235,8 @@ def compute_statistics(
     sample = clock_sample
     if data.sensors is not None:
         n_values = data.sensors.values.size + data.sensors.times.size
-        sample = data.every(find_step(len(data), N_SAMPLE, n_values, MOST_VALUES))
+        step = find_step(len(data), N_SAMPLE, n_values, MOST_VALUES)
+        sample = data.every(step)
     summary = DataSummary.of(
         given.events, data.weights, data.sensors, wants_ranges=len(sample) < len(data)
     )
@@ -243,7 +245,7 @@ def compute_statistics(
     events = smear_events(data.events, plan.reference_clock.read)
     stats = plan.compute(events, data.sensors, data.uneven_weights, exposure)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
-    return Prepared(plan, stats, problem, clock_sample, sample)
+    return Prepared(plan, stats, problem, partial(data.every, step))
 
 
 def _settle_intervals(data: TrainingData, step: int) -> TrainingData:

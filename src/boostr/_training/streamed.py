@@ -155,7 +155,7 @@ def stream_statistics(
     parts = _show(data, "statistics", n_threads, progress)
     stats = _compute_parts(plan, data.weights, parts, n_threads)
     problem = plan.state_problem(lambda summand: summand(stats, data.weights))
-    return Prepared(plan, stats, problem, clock_sample, sample)
+    return Prepared(plan, stats, problem, lambda: sample)
 
 
 def _show(

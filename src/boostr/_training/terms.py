@@ -7,6 +7,7 @@ all of them are grown again on what was known at earlier dates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +38,7 @@ class TermJudge:
     """Compares forecasts with one and with all terms at earlier dates."""
 
     settings: Settings
-    data: TrainingData
+    take_sample: Callable[[], TrainingData]
     mapper: BinMapper
     n_threads: int
     limits: Limits | None = None
@@ -46,7 +47,7 @@ class TermJudge:
     def of(
         cls,
         settings: Settings,
-        data: TrainingData,
+        take_sample: Callable[[], TrainingData],
         mapper: BinMapper,
         n_threads: int,
         limits: Limits | None = None,
@@ -54,14 +55,15 @@ class TermJudge:
         """Return a judge, or None if no earlier dates are wanted."""
         if settings.n_origins == 0:
             return None
-        return cls(settings, data, mapper, n_threads, limits)
+        return cls(settings, take_sample, mapper, n_threads, limits)
 
     def prefers_all(self, narrow: ValidatedRun, wide: ValidatedRun) -> bool:
         """Return whether all terms forecast better at every date.
 
         True as well if too little was known at all dates: validation then decides.
         """
-        data = self.data.take(some_of(np.arange(len(self.data))))
+        sample = self.take_sample()
+        data = sample.take(some_of(np.arange(len(sample))))
         lead = find_lead(data.events)
         for place in range(1, _N_DATES + 1):
             found = cut_back(data, place * lead)

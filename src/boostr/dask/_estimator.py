@@ -308,10 +308,12 @@ class DaskBoostR(LazyPredictor, BaseEstimator):  # type: ignore[misc]
         del data  # the cluster need not keep rows any longer
         problem = plan.state_problem(partial(_sum_over, training_set))
         problem = replace(problem, limits=limits)
-        judge = TermJudge.of(settings, found.sample, mapper, options.n_threads, limits)
+        judge = TermJudge.of(
+            settings, lambda: found.sample, mapper, options.n_threads, limits
+        )
         trained = learn_trees(settings, plan, problem, training_set, options, judge=judge)
-        grown = Grown(plan, mapper, training_set, trained)
-        return _finish(settings, found, grown), found.clock_sample.events
+        grown = Grown.of(plan, mapper, training_set, trained)
+        return _finish(settings, found, grown, training_set), found.clock_sample.events
 
     def _check(self, roles: Roles) -> tuple[BoostR, Settings]:
         """Check all parameters; return an unfitted model, and its settings."""
@@ -389,10 +391,12 @@ def _sum_over(training_set: TrainingSet, summand: Any) -> tuple[FloatArray, ...]
     return sum_up(training_set, summand, training_set.weights)
 
 
-def _finish(settings: Settings, found: Survey, grown: Grown) -> Fitted:
+def _finish(
+    settings: Settings, found: Survey, grown: Grown, training_set: TrainingSet
+) -> Fitted:
     """Fit frailties and the forecast law from out-of-fold predictions."""
     theta = all_theta = None
-    training_set, rows = grown.training_set, grown.trained.out_of_fold
+    rows = grown.trained.out_of_fold
     if rows is not None:
         theta = _collect(training_set, rows, found.sample_step)
         if (

@@ -159,11 +159,11 @@ def _learn(
         replace(problem, limits=limits),
         training_set,
         RunOptions(n_threads, _keep_silent),
-        judge=TermJudge.of(settings, data, mapper, n_threads, limits),
+        judge=TermJudge.of(settings, lambda: data, mapper, n_threads, limits),
     )
     theta = data.spread(trained.out_of_fold)
     known = None if theta is None else theta[data.is_used]
-    grown = Grown(plan, mapper, training_set, trained)
+    grown = Grown.of(plan, mapper, training_set, trained)
     layout = shared.layout
     return finish_fit(settings, grown, shared.encoder, layout, data, known, theta)
 
