@@ -1,3 +1,5 @@
+import itertools
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -6,10 +8,10 @@ from numpy.testing import assert_allclose
 from tests import oracles
 
 from boostr._kernels.histogram import (
-    HALVES_FROM,
     accumulate_histograms,
     accumulate_histograms_parallel,
     accumulate_some_bins,
+    count_spare,
 )
 
 # Numbers of gradients and curvatures.
@@ -118,14 +120,18 @@ def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
 
 @pytest.mark.slow  # without the compiler
 @pytest.mark.parametrize("n_chunks", [1, 2, 5])
-@pytest.mark.parametrize("n_members", [HALVES_FROM - 1, HALVES_FROM, HALVES_FROM + 3])
-def test_many_members_are_summed_by_halves(rng, n_members, n_chunks):
-    node = Node(rng, (2, 3), 2 * n_members, 5, 40)
-    middle = n_members // 2 if n_members >= HALVES_FROM else n_members
-    expected = node.accumulate(node.members[:middle], 2)
-    if middle < n_members:
-        expected += node.accumulate(node.members[middle:], 2)
+@pytest.mark.parametrize(
+    ("n_members", "n_shares"),
+    [(19_999, 1), (20_000, 2), (20_003, 2), (300_001, 3), (900_000, 8)],
+)
+def test_many_members_are_summed_by_shares(rng, n_members, n_shares, n_chunks):
+    node = Node(rng, (2, 3), 2 * n_members, 3, 40)
+    edges = [n_members * share // n_shares for share in range(n_shares + 1)]
+    expected = 0.0
+    for begin, end in itertools.pairwise(edges):
+        expected = expected + node.accumulate(node.members[begin:end], 2)
     assert np.array_equal(node.accumulate_in_parts(n_chunks, 2), expected)
+    assert count_spare(n_members) == max(n_shares - 1, 1)
 
 
 @given(

@@ -15,7 +15,7 @@ from boostr._kernels.growth_groups import (
     search_groups,
     solve_group_leaf,
 )
-from boostr._kernels.histogram import HALVES_FROM, call_accumulate
+from boostr._kernels.histogram import call_accumulate, count_shares
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
 from boostr._typing import (
@@ -353,17 +353,16 @@ def _sum_members(
     other: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Sum over members, many by halves, see `accumulate_histograms_parallel`."""
+    """Sum over members, many by shares, see `count_shares`."""
     x_binned, accumulate, features = individuals.x_binned, rules.accumulate, rules.features
     gradients, curvatures = individuals.gradients, individuals.curvatures
-    middle = own.shape[0] // 2 if own.shape[0] >= HALVES_FROM else own.shape[0]
-    first, second = own[:middle], own[middle:]
-    call_accumulate(accumulate, x_binned, gradients, curvatures, first, features, out)
-    if middle < own.shape[0]:
-        call_accumulate(
-            accumulate, x_binned, gradients, curvatures, second, features, other
-        )
-        add_sums(other, 1.0, out)
+    n, n_shares = own.shape[0], count_shares(own.shape[0])
+    for share in range(n_shares):
+        some = own[n * share // n_shares : n * (share + 1) // n_shares]
+        sums = out if share == 0 else other
+        call_accumulate(accumulate, x_binned, gradients, curvatures, some, features, sums)
+        if share > 0:
+            add_sums(other, 1.0, out)
 
 
 @inlined_kernel

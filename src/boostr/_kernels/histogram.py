@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,20 +20,23 @@ from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BinArray, FloatArray, IndexArray
 
 __all__ = [
-    "HALVES_FROM",
     "accumulate_any",
     "accumulate_few",
     "accumulate_histograms",
     "accumulate_histograms_parallel",
     "accumulate_some_bins",
     "call_accumulate",
+    "count_shares",
+    "count_spare",
     "find_accumulate",
 ]
 
 # Sums that are written at a time. They should stay in a cache: ARM's first one, or the
 # second one of other processors, whose first one is smaller.
 _FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
-HALVES_FROM = 20_000  # members, which are summed by halves that threads can share
+_SHARED_FROM = 20_000  # members, whose shares are summed by themselves
+_SHARE = 100_000  # members of a share, if there are so many
+_MOST_SHARES = 8
 _BLOCK = 512  # members that are read at a time; they should stay in the second cache
 Sizes = tuple[np.uint64, np.uint64]  # features of an individual, and bins of a feature
 
@@ -242,6 +246,29 @@ def accumulate_any(
                     flat[cell + n_curvatures] += 1.0
 
 
+@inner_kernel
+def count_shares(n_members: int) -> int:
+    """Return in how many shares members are summed.
+
+    Threads take one share after the other, so that a faster one takes more of them. Sums
+    of shares are added in their order: the bits do not depend on the number of threads.
+    """
+    if n_members < _SHARED_FROM:
+        return 1
+    n_shares = n_members // _SHARE
+    if n_shares < 2:
+        return 2
+    return n_shares if n_shares < _MOST_SHARES else _MOST_SHARES
+
+
+_count_shares: Callable[[int], int] = getattr(count_shares, "py_func", count_shares)
+
+
+def count_spare(n_members: int) -> int:
+    """Return how many histograms a tree needs beside those of its nodes, one at least."""
+    return max(_count_shares(n_members) - 1, 1)
+
+
 _SIGNATURE = types.void(
     types.uint8[:, ::1],
     types.float64[:, ::1],
@@ -353,24 +380,23 @@ def accumulate_histograms_parallel(
 ) -> None:
     """Do the same in so many parts, which threads share.
 
-    Many members are summed by halves, whose sums are added; other parts are runs of
-    features. So the bits do not depend on the number of parts.
+    Parts are the shares of many members, see `count_shares`, or runs of features. So the
+    bits do not depend on the number of parts.
     """
-    middle = len(members) // 2 if len(members) >= HALVES_FROM else len(members)
-    halves = [(members[:middle], out)]
-    if middle < len(members):
-        halves.append((members[middle:], np.empty_like(out)))
-    n_runs = max(1, min(-(-n_parts // len(halves)), len(features)))
+    n_shares = _count_shares(len(members))
+    shares = [len(members) * share // n_shares for share in range(n_shares + 1)]
+    sums = [out, *(np.empty_like(out) for _ in range(n_shares - 1))]
+    n_runs = max(1, min(-(-n_parts // n_shares), len(features)))
     edges = [len(features) * run // n_runs for run in range(n_runs + 1)]
 
     def accumulate(own: slice) -> None:
-        half, run = divmod(own.start, n_runs)
-        some, sums = halves[half]
+        share, run = divmod(own.start, n_runs)
+        some = members[shares[share] : shares[share + 1]]
         used = slice(edges[run], edges[run + 1])
         data = (x_binned, gradients, curvatures)
-        accumulate_histograms(*data, some, features[used], sums[used])
+        accumulate_histograms(*data, some, features[used], sums[share][used])
 
-    n_tasks = len(halves) * n_runs
+    n_tasks = n_shares * n_runs
     run_in_parts(n_tasks, n_tasks, accumulate)
-    if len(halves) > 1:
-        out += halves[1][1]
+    for others in sums[1:]:
+        out += others

@@ -25,7 +25,7 @@ from boostr._kernels.growth import (
     number_set,
     place_children,
 )
-from boostr._kernels.histogram import HALVES_FROM, call_accumulate
+from boostr._kernels.histogram import call_accumulate, count_shares
 from boostr._kernels.rounds import (
     GrownTrees,
     ModelState,
@@ -75,19 +75,20 @@ def _sum_part(
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
-    """Sum over members, many by halves, see `accumulate_histograms_parallel`.
+    """Sum over members, many by shares, see `count_shares`.
 
-    Without halves, whoever sums some features also joins their sums.
+    Without shares, whoever sums some features also joins their sums.
     """
     begin, end = nodes.span[node, 0], nodes.span[node, 1]
-    n_halves = 2 if _has_halves(node, nodes) else 1
-    n_runs = n_parts // n_halves
-    first, last = cut(begin, end, part // n_runs, n_halves)
+    n_shares = count_shares(end - begin)
+    n_runs = n_parts // n_shares
+    share = part // n_runs
+    first, last = cut(begin, end, share, n_shares)
     low, high = cut(0, rules.features.shape[0], part % n_runs, n_runs)
     if node == 0:
-        out = gradients[part // n_runs]
+        out = gradients[share]
     else:
-        out = histograms[nodes.slot[node] if part < n_runs else histograms.shape[0] - 1]
+        out = histograms[nodes.slot[node] if share == 0 else histograms.shape[0] - share]
     call_accumulate(
         rules.accumulate,
         individuals.x_binned,
@@ -97,14 +98,8 @@ def _sum_part(
         rules.features[low:high],
         out[low:high],
     )
-    if n_halves == 1:
+    if n_shares == 1:
         _join_part(node, part, n_parts, root, gradients, histograms, nodes)
-
-
-@inner_kernel
-def _has_halves(node: int, nodes: GrowingNodes) -> bool:
-    """Return whether the members of a node are summed by halves."""
-    return bool(nodes.span[node, 1] - nodes.span[node, 0] >= HALVES_FROM)
 
 
 @inner_kernel
@@ -117,21 +112,21 @@ def _join_part(
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
-    """Add the sums of halves; the sibling of a node has what is left of the parent's."""
+    """Add the sums of shares; the sibling of a node has what is left of the parent's."""
     low, high = cut(0, root.shape[0], part, n_parts)
-    has_halves = _has_halves(node, nodes)
+    n_shares = count_shares(nodes.span[node, 1] - nodes.span[node, 0])
     if node == 0:
         own = gradients[0, low:high]
-        if has_halves:
-            add_sums(gradients[1, low:high], 1.0, own)
+        for share in range(1, n_shares):
+            add_sums(gradients[share, low:high], 1.0, own)
         for slot in range(high - low):
             for bin_index in range(own.shape[1]):
                 for channel in range(own.shape[2]):
                     root[low + slot, bin_index, channel] = own[slot, bin_index, channel]
         return
     sums = histograms[nodes.slot[node], low:high]
-    if has_halves:
-        add_sums(histograms[histograms.shape[0] - 1, low:high], 1.0, sums)
+    for share in range(1, n_shares):
+        add_sums(histograms[histograms.shape[0] - share, low:high], 1.0, sums)
     sibling = node + 1 if node % 2 == 1 else node - 1
     add_sums(sums, -1.0, histograms[nodes.slot[sibling], low:high])
 
@@ -281,8 +276,9 @@ def _do_step(
 @inner_kernel
 def _sum(node: int, n_runs: int, nodes: GrowingNodes, tree: _Tree) -> None:
     """Sum over the members of a node, and find the sums of its sibling."""
-    if _has_halves(node, nodes):
-        _do_step(_SUM, node, 2 * ((n_runs + 1) // 2), *tree)
+    n_shares = count_shares(nodes.span[node, 1] - nodes.span[node, 0])
+    if n_shares > 1:
+        _do_step(_SUM, node, n_shares * ((n_runs + n_shares - 1) // n_shares), *tree)
         _do_step(_JOIN, node, n_runs, *tree)
     else:
         _do_step(_SUM, node, n_runs, *tree)

@@ -16,6 +16,7 @@ from boostr._kernels.growth import Individuals
 from boostr._kernels.histogram import (
     accumulate_histograms_parallel,
     accumulate_some_bins,
+    count_spare,
 )
 from boostr._typing import BoolArray, FloatArray, IndexArray, PositionArray
 
@@ -121,9 +122,10 @@ class LocalSource:
         if is_summed:
             self._sum_root(features)
         space = self._space
-        if space is None or space.histograms.shape != (max_leaves + 1, *shape):
-            missing_bin = self._fine.missing_bin
-            space = TreeSpace(max_leaves, shape, self._n_gradients, missing_bin)
+        n_spare = count_spare(len(self._order))
+        if space is None or space.histograms.shape != (max_leaves + n_spare, *shape):
+            sizes = self._n_gradients, self._fine.missing_bin, n_spare
+            space = TreeSpace(max_leaves, shape, *sizes)
             self._space = space
         self._span, self._is_grown = {}, True
         data = Individuals(

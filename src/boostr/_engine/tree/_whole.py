@@ -75,15 +75,20 @@ class TreeSpace:
     """Working space for one tree after the other, up to so many leaves."""
 
     def __init__(
-        self, max_leaves: int, root_shape: tuple[int, ...], n_terms: int, missing_bin: int
+        self,
+        max_leaves: int,
+        root_shape: tuple[int, ...],
+        n_terms: int,
+        missing_bin: int,
+        n_spare: int = 1,
     ) -> None:
         n_nodes = 2 * max_leaves - 1
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
         self.is_candidate: BoolArray = np.ones((2, n_bins), dtype=np.bool_)
-        self.histograms: FloatArray = np.empty((max_leaves + 1, *root_shape))
-        self.gradients: FloatArray = np.empty((2, *root_shape[:2], n_terms))
+        self.histograms: FloatArray = np.empty((max_leaves + n_spare, *root_shape))
+        self.gradients: FloatArray = np.empty((1 + n_spare, *root_shape[:2], n_terms))
         self.nodes = GrowingNodes(
             feature=np.empty(n_nodes, np.int32),
             bin_threshold=np.empty(n_nodes, np.uint8),
