@@ -34,7 +34,7 @@ __all__ = [
 # Sums that are written at a time. They should stay in a cache: ARM's first one, or the
 # second one of other processors, whose first one is smaller.
 _FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
-_SHARED_FROM = 20_000  # members, whose shares are summed by themselves
+_SHARED_FROM = 20_000  # members, from which on they are summed by shares
 _SHARE = 100_000  # members of a share, if there are so many
 _MOST_SHARES = 8
 _BLOCK = 512  # members that are read at a time; they should stay in the second cache
@@ -50,7 +50,7 @@ def _prefetch_member(
     curvatures: FloatArray,
     member: np.uint64,
 ) -> None:
-    """Ask for all numbers of a member. Its bins and curvatures may end in the next line."""
+    """Ask for all numbers of a member; bins and curvatures may reach into another line."""
     n_columns, one = sizes[0], np.uint64(1)
     n_gradients = np.uint64(gradients.shape[1])
     n_curvatures = np.uint64(curvatures.shape[1])
