@@ -36,7 +36,7 @@ def _compare(n: int) -> Finding:
     ratio = ours["peak_mb"] / theirs["peak_mb"]
     note = f"{ours['peak_mb']:.0f} MB / {theirs['peak_mb']:.0f} MB"
     note += f"; before the fit {ours['before_mb']:.0f} / {theirs['before_mb']:.0f}"
-    note += f"; of it libraries {ours['files_mb']:.0f} / {theirs['files_mb']:.0f}"
+    note += f"; pages of libraries {ours['files_mb']:.0f} / {theirs['files_mb']:.0f}"
     details = {"n": n, "boostr": ours, "lightgbm": theirs}
     return Finding.at_most(name, ratio, "x", _LIMIT, note=note, details=details)
 

@@ -15,7 +15,7 @@ from boostr._kernels._jit import (
     types,
     wide_kernel,
 )
-from boostr._kernels.prefetch import AHEAD, prefetch
+from boostr._kernels.prefetch import prefetch
 from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BinArray, FloatArray, IndexArray
 
@@ -37,6 +37,7 @@ _FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
 _SHARED_FROM = 20_000  # members, from which on they are summed by shares
 _SHARE = 100_000  # members of a share, if there are so many
 _MOST_SHARES = 8
+_AHEAD = 8  # members between the one that is summed and the one that is asked for
 _BLOCK = 512  # members that are read at a time; they should stay in the second cache
 Sizes = tuple[np.uint64, np.uint64]  # features of an individual, and bins of a feature
 
@@ -194,7 +195,7 @@ def accumulate_few(
     chunk = _FAST_BYTES // n_bytes if n_bytes < _FAST_BYTES else 1
     for begin in range(0, members.shape[0], _BLOCK):
         block = members[begin : begin + _BLOCK]
-        ahead = members[begin + AHEAD : begin + _BLOCK + AHEAD]
+        ahead = members[begin + _AHEAD : begin + _BLOCK + _AHEAD]
         for first in range(0, features.shape[0], chunk):
             used = features[first : first + chunk]
             part = flat[first * out.shape[1] * n_channels :]

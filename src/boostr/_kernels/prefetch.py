@@ -12,9 +12,7 @@ from numba.extending import intrinsic
 from boostr._kernels._jit import types
 from boostr._typing import AnyArray
 
-__all__ = ["AHEAD", "prefetch"]
-
-AHEAD = 8  # members between the one that is worked on and the one that is asked for
+__all__ = ["prefetch"]
 
 
 def _prefetch_nothing(array: AnyArray, place: np.uint64) -> None:
