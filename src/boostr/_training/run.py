@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,8 +35,9 @@ __all__ = [
     "use_threads",
 ]
 
-_FORMAT = "{desc}{percentage:3.0f}%|{bar}| [{elapsed}<{remaining}{postfix}]"
+_FORMAT = "{desc}{percentage:3.0f}%|{bar}| [{elapsed}{postfix}]"
 _TREES = 95.0  # per cent of the bar; the rest is what comes after them
+_TELLING = 2.0  # per cent of the bar after which the trees tell the time that is left
 _USUAL_SHARE = 0.5  # of the trees that a run may grow: most stop early
 
 
@@ -114,7 +116,8 @@ class Progress:
     """Progress bar of a fit, with the held-out loss; silent unless verbose.
 
     How many runs there are and when they stop is not known before: the bar shows the share
-    of the usual number. It never goes back, and ends at 100 %.
+    of the usual number. It never goes back, and ends at 100 %. The time that is left is
+    told by the trees so far, and not by kernels that were compiled before them.
     """
 
     def __init__(self, *, is_shown: bool, n_runs: int, n_rounds: int) -> None:
@@ -123,10 +126,12 @@ class Progress:
         self._n_rounds = n_rounds  # at most
         self._label = ""
         self._n_done = -1  # runs; the first one has not begun
+        self._loss = ""
+        self._began = math.nan  # when the first tree was grown
         if is_shown:
             tqdm = require("tqdm.auto", extra="progress", feature="verbose=1")
             self._bar = tqdm.tqdm(
-                total=100.0, mininterval=0.2, smoothing=0.0, bar_format=_FORMAT
+                total=100.0, mininterval=0.2, miniters=0, bar_format=_FORMAT
             )
 
     @classmethod
@@ -152,14 +157,17 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             if kind is None:
+                self._bar.set_postfix_str(self._loss, refresh=False)
                 self._bar.update(self._bar.total - self._bar.n)
             self._bar.close()
 
     def announce(self, stage: str) -> None:
-        """Show the stage before the first tree."""
+        """Show a stage before the first tree or after the last one."""
         if self._bar is None:
             return
-        self._bar.set_description(stage + _note_first_use(find_best_split, grow_best_first))
+        is_early = self._n_done < 0
+        note = _note_first_use(find_best_split, grow_best_first) if is_early else ""
+        self._bar.set_description(stage + note)
 
     def report(self, label: str, n_trees: int, loss: float) -> None:
         """Show that a run has grown ``n_trees`` trees."""
@@ -169,12 +177,24 @@ class Progress:
             self._bar.set_description(label, refresh=False)
             self._label = label
             self._n_done += 1
-        note = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
-        self._bar.set_postfix_str(note, refresh=False)
         usual = self._n_rounds if self._n_runs == 1 else _USUAL_SHARE * self._n_rounds
         n_runs = max(self._n_runs, self._n_done + 2 if self._n_done else 1)
         share = (self._n_done + min(n_trees / usual, 1.0)) / n_runs
-        self._bar.update(max(_TREES * share - self._bar.n, 0.0))
+        done = max(_TREES * share, self._bar.n)
+        self._loss = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
+        notes = filter(None, [self._tell_left(done), self._loss])
+        self._bar.set_postfix_str(", ".join(notes), refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def _tell_left(self, done: float) -> str:
+        """Return the time that is left after so many per cent; nothing if it is unknown."""
+        now = time.monotonic()
+        if math.isnan(self._began):
+            self._began = now
+        if done < _TELLING:
+            return ""
+        left = (now - self._began) * (self._bar.total - done) / done
+        return f"{self._bar.format_interval(left)} left"
 
 
 def _note_first_use(*kernels: Any) -> str:
