@@ -31,7 +31,7 @@ __all__ = [
 Marks = NDArray[np.uint64]
 
 _MOST = 8192  # marks that are kept: 64 kB
-_BLOCK = 65_536  # individuals that are read at once
+_BLOCK = 32_768  # individuals that are read at once
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
@@ -146,9 +146,11 @@ def _hash_ids(ids: AnyArray) -> Marks:
 def _hash_features(n: int, features: FloatArray | None, own: slice) -> Marks:
     """Return a hash of every row that ignores rounding errors in the last digits."""
     marks = np.zeros(n, dtype=np.uint64)
-    for column in () if features is None else features[own].T:
-        with np.errstate(over="ignore"):  # too large for fewer digits
-            rounded = column.astype(np.float32).astype(np.float64)
+    if features is None:
+        return marks
+    with np.errstate(over="ignore"):  # too large for fewer digits
+        columns = features[own].T.astype(np.float32, order="C")
+    for rounded in columns:
         marks = _mix(marks + _bits(rounded))
     return marks
 
