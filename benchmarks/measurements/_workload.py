@@ -68,7 +68,7 @@ def make_boostr(
     )
 
 
-def make_lightgbm() -> LGBMRegressor:
+def make_lightgbm(n_jobs: int = 1) -> LGBMRegressor:
     from lightgbm import LGBMRegressor
 
     options: dict[str, Any] = {"max_bin": MAX_BINS, "verbose": -1}
@@ -78,7 +78,7 @@ def make_lightgbm() -> LGBMRegressor:
         learning_rate=LEARNING_RATE,
         num_leaves=N_LEAVES,
         min_child_samples=LEAST_MEMBERS,
-        n_jobs=1,
+        n_jobs=n_jobs,
         **options,
     )
 
