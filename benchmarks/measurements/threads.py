@@ -1,6 +1,6 @@
 """Two threads against one, and whether the predictions are the same bits.
 
-How much two threads gain depends on the machine as well: LightGBM's gain stands beside.
+How much two threads gain depends on the machine, too: LightGBM is measured beside.
 """
 
 from __future__ import annotations

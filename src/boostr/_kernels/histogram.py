@@ -34,7 +34,7 @@ __all__ = [
 # Sums that are written at a time. They should stay in a cache: ARM's first one, or the
 # second one of other processors, whose first one is smaller.
 _FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
-_SHARED_FROM = 20_000  # members, from which on they are summed by shares
+_SHARED_FROM = 20_000  # members from which a node is summed by shares
 _SHARE = 100_000  # members of a share, if there are so many
 _MOST_SHARES = 8
 _AHEAD = 8  # members between the one that is summed and the one that is asked for

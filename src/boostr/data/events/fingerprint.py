@@ -32,6 +32,7 @@ Marks = NDArray[np.uint64]
 
 _MOST = 8192  # marks that are kept: 64 kB
 _BLOCK = 32_768  # individuals that are read at once
+_MOST_NUMBERS = 2**24  # features of theirs: 64 MB
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
@@ -128,7 +129,9 @@ def _mark(events: RecurrentEvents, features: FloatArray | None) -> Marks:
             marks = _mix(marks + _sum_up(hashed, offsets - offsets[0]))
         return marks[np.diff(events.event_offsets[own.start : own.stop + 1]) > 0]
 
-    n_parts = max(1, -(-len(events) // _BLOCK))
+    n_columns = 1 if features is None else max(features.shape[1], 1)
+    size = max(1, min(_BLOCK, _MOST_NUMBERS // n_columns))
+    n_parts = max(1, -(-len(events) // size))
     return np.concatenate(run_in_parts(len(events), n_parts, mark))
 
 
