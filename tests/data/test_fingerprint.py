@@ -108,18 +108,3 @@ def test_the_smallest_marks_of_many_are_kept(n_different, monkeypatch):
     found = Fingerprint.of(events, None)
     assert np.array_equal(found.marks, everybody[:8])
     assert found.is_whole == (n_different == 3)
-
-
-def test_individuals_with_many_features_are_read_in_smaller_blocks(monkeypatch, rng):
-    y, X = draw(90), rng.normal(size=(90, 7))
-    whole, sizes, usual = Fingerprint.of(y, X), [], fingerprint._hash_features
-
-    def hash_features(n, features, own):
-        sizes.append(n)
-        return usual(n, features, own)
-
-    monkeypatch.setattr(fingerprint, "_hash_features", hash_features)
-    monkeypatch.setattr(fingerprint, "_MOST_NUMBERS", 70)
-    assert Fingerprint.of(y, X).marks.tolist() == whole.marks.tolist()
-    assert sum(sizes) == 90
-    assert max(sizes) == 10

@@ -39,10 +39,10 @@ for kernel in (grow_best_first, add_grown_tree, accumulate_few):
 # Kernels, all called by a fit before, that the calls of the other process compile anew.
 COMPILE_AGAIN = """
 from boostr import BoostR, simulate
-from boostr._kernels import apply, atoms, binning, counts, histogram, moments, path_curves
-from boostr._kernels import compiling, solve, split
+from boostr._kernels import apply, atoms, binning, counts, histogram, marks, moments
+from boostr._kernels import compiling, path_curves, solve, split
 from boostr._training import dozen
-rooms = apply, atoms, binning, counts, histogram, moments, path_curves, solve, split
+rooms = apply, atoms, binning, counts, histogram, marks, moments, path_curves, solve, split
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
 compiling.do_without(lambda: True)

@@ -37,6 +37,7 @@ from boostr._kernels.binning import partition_members
 from boostr._kernels.counts import score_counts
 from boostr._kernels.cubics import read_cubics
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
+from boostr._kernels.marks import mark_features, mark_times
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
 from boostr._typing import BinArray, BoolArray, FloatArray
@@ -107,9 +108,11 @@ def _compile_moments() -> None:
 
 
 def _compile_last() -> None:
-    """Compile a kernel that validation needs in the end."""
-    counts = np.empty(0)
+    """Compile what fits need in the end."""
+    counts, marks = np.empty(0), np.empty(0, dtype=np.uint64)
     score_counts(counts, counts, counts, counts)
+    mark_features(np.empty((0, 1)), marks)
+    mark_times(counts, np.zeros(1, dtype=np.int64), marks)
 
 
 def _compile_many_sums() -> None:

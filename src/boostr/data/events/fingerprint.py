@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostr._kernels.marks import Marks, mark_features, mark_times
 from boostr._kernels.threads import run_in_parts
-from boostr._typing import AnyArray, FloatArray, OffsetArray
+from boostr._typing import AnyArray, FloatArray
 from boostr.data.times import counts_from_elsewhere, name_origin
 from boostr.exceptions import InSampleWarning, InvalidEventsError, InvalidParameterError
 
@@ -28,11 +28,8 @@ __all__ = [
     "warn_if_trained_on",
 ]
 
-Marks = NDArray[np.uint64]
-
 _MOST = 8192  # marks that are kept: 64 kB
-_BLOCK = 32_768  # individuals that are read at once
-_MOST_NUMBERS = 2**24  # features of theirs: 64 MB
+_BLOCK = 32_768  # individuals that one thread reads at once
 _FEWEST = 2  # individuals that are known again
 _COINCIDENCE = 0.05  # share of individuals who may look like others by chance
 _HINT = (
@@ -122,16 +119,14 @@ def _mark(events: RecurrentEvents, features: FloatArray | None) -> Marks:
         if events.has_ids:
             marks = _hash_ids(events.ids[own])
         else:
-            marks = _hash_features(own.stop - own.start, features, own)
-        for times, all_offsets in histories:
-            offsets = all_offsets[own.start : own.stop + 1]
-            hashed = _mix(_bits(times[offsets[0] : offsets[-1]]))
-            marks = _mix(marks + _sum_up(hashed, offsets - offsets[0]))
+            marks = np.zeros(own.stop - own.start, dtype=np.uint64)
+            if features is not None:
+                mark_features(features[own], marks)
+        for times, offsets in histories:
+            mark_times(times, offsets[own.start : own.stop + 1], marks)
         return marks[np.diff(events.event_offsets[own.start : own.stop + 1]) > 0]
 
-    n_columns = 1 if features is None else max(features.shape[1], 1)
-    size = max(1, min(_BLOCK, _MOST_NUMBERS // n_columns))
-    n_parts = max(1, -(-len(events) // size))
+    n_parts = max(1, -(-len(events) // _BLOCK))
     return np.concatenate(run_in_parts(len(events), n_parts, mark))
 
 
@@ -144,42 +139,6 @@ def _hash_ids(ids: AnyArray) -> Marks:
         hashed = (marks ^ letter) * np.uint64(_FNV_PRIME)
         marks = np.where(letter > 0, hashed, marks)  # short texts end in zeros
     return marks
-
-
-def _hash_features(n: int, features: FloatArray | None, own: slice) -> Marks:
-    """Return a hash of every row that ignores rounding errors in the last digits."""
-    marks = np.zeros(n, dtype=np.uint64)
-    if features is None:
-        return marks
-    with np.errstate(over="ignore"):  # too large for fewer digits
-        columns = features[own].T.astype(np.float32, order="C")
-    for rounded in columns:
-        marks = _mix(marks + _bits(rounded))
-    return marks
-
-
-def _bits(numbers: FloatArray) -> Marks:
-    """Return the bits of floats, with one pattern for all zeros and one for all NaN."""
-    known = np.add(numbers, 0.0, dtype=np.float64, order="C")
-    known[np.isnan(known)] = np.nan
-    return known.view(np.uint64)
-
-
-def _mix(values: Marks) -> Marks:
-    """Return integers in which every bit depends on all bits given (SplitMix64)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values ^= values >> np.uint64(30)
-    values *= np.uint64(0xBF58476D1CE4E5B9)
-    values ^= values >> np.uint64(27)
-    values *= np.uint64(0x94D049BB133111EB)
-    values ^= values >> np.uint64(31)
-    return values
-
-
-def _sum_up(values: Marks, offsets: OffsetArray) -> Marks:
-    """Return the sums over the entries of every individual, modulo 2**64."""
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
-    return np.asarray(total[offsets[1:]] - total[offsets[:-1]])
 
 
 def check_histories(model: Any, y: RecurrentEvents) -> None:
