@@ -18,7 +18,6 @@ from boostr._training.rolling import (
     measure_level,
     roll_back,
 )
-from boostr._training.run import use_threads
 
 # --- Errors of totals
 
@@ -231,18 +230,6 @@ def test_forecasts_of_all_ways_are_those_of_each(rate):
     pairs = zip(*together, strict=True)
     differ = [np.any(falls.expected != stays.expected) for falls, stays in pairs]
     assert any(differ) == (rate is falling)
-
-
-@pytest.mark.parametrize("n_dates", [0, 1, 4])
-def test_threads_that_share_dates_make_the_same_forecasts(fleet, monkeypatch, n_dates):
-    alone = fleet.roll_back(n_dates=n_dates)
-    monkeypatch.setattr("boostr._training.rolling._MANY", 1)
-    with use_threads(2):
-        together = fleet.roll_back(n_dates=n_dates)
-    assert len(together) == n_dates
-    for one, other in zip(alone, together, strict=True):
-        assert_array_equal(one.expected, other.expected)
-        assert_array_equal(one.came, other.came)
 
 
 def test_the_lead_is_a_tenth_of_the_time_axis(fleet):

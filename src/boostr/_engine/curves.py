@@ -172,7 +172,7 @@ class MonotoneCurves:
         early = np.geomspace(1e-12 * even[1], even[1], _N_EARLY)
         grid = np.union1d(np.concatenate([even, early]), self._breaks(0.0, self._horizon))
         rows = self._find_bent(grid)
-        values = _combine(self._theta[rows], self._basis.evaluate(grid))
+        values = _combine(self._theta[rows], self._basis.evaluate(grid)).copy()
         project_monotone(values, np.diff(grid, append=grid[-1] + even[1]))
         return _Projection.of(len(self._theta), rows, grid, values)
 
@@ -337,7 +337,7 @@ class PositiveCurves:
         rows, widths = self._bent_rows, np.diff(grid)
         steps = np.diff(_combine(self._theta[rows], self._basis.evaluate(grid)), axis=1)
         steps /= widths
-        bend_rates(steps.reshape(-1), self._floor)
+        bend_rates(steps, self._floor)
         steps *= widths
         values = np.zeros((len(rows), len(grid)))
         np.cumsum(steps, axis=1, out=values[:, 1:])
@@ -364,15 +364,15 @@ def _bend_constant(
 
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:
-    """Return ``theta @ terms.T``, (n, m).
+    """Return ``theta @ terms.T``, (n, m), columns after each other in memory.
 
     Term by term, since there are few of them: a library for matrices would wake up threads
-    for what is a handful of multiplications a number.
+    for what is a handful of multiplications a number. By columns, since these are longer.
     """
-    result = np.multiply.outer(theta[:, 0], terms[:, 0])
+    result = np.multiply.outer(terms[:, 0], theta[:, 0])
     for term in range(1, theta.shape[1]):
-        result += np.multiply.outer(theta[:, term], terms[:, term])
-    return np.asarray(result)
+        result += np.multiply.outer(terms[:, term], theta[:, term])
+    return np.asarray(result.T)
 
 
 def _combine_each(theta: FloatArray, rows: PositionArray, terms: FloatArray) -> FloatArray:

@@ -10,11 +10,10 @@ training histories is the most likely, predicted from what came before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -46,8 +45,9 @@ _LEAST_VARIANCE = 1e-8  # as good as none
 _LITTLE_VARIANCE = 1e-3  # of frailties that hardly matter
 _LEAST_MEAN = 1e-12  # of a number of events
 _VARIANCES = (1e-4, 1e2)  # where the variance is looked for
-_NEAR = 1.5  # factor by which the variance of a similar problem may differ
-_INSIDE = 0.9 * np.log(_NEAR)  # so that it is not at the border of where it is looked for
+_NEAR = 0.5  # logarithm of the factor by which that of a similar problem may differ
+_MOVE = 0.03  # from point to point of a parabola that tells where it is
+_MOST_PARABOLAS = 4
 _USUAL_VARIANCE = 5.0  # mean of a prior that only data of a few events notice
 _N_HALF_LIVES = 5  # that are finite: a half of the time axis, a quarter, and so on
 _AHEAD_VARIANCES = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -80,6 +80,11 @@ class FrailtyLaw:
     def least_prior(self) -> float:
         """What is left of the prior at least: all of it, unless it fades as well."""
         return LEAST_FADE if self.drifts else 1.0
+
+    @property
+    def uses_history(self) -> bool:
+        """Whether histories tell anything of frailties: not if these do not vary."""
+        return self.drifts or self.variance > 0.0
 
     def without_history(self, model_variance: FloatArray) -> Frailties:
         """Return the frailties of individuals without a history."""
@@ -349,11 +354,15 @@ def _fit_spread(ahead: Ahead, law: FrailtyLaw) -> FrailtyLaw:
     best, most = law, ahead.log_likelihood(law.judge(*sums)) + _WORTH_OF_SPREAD
     # Without variance a history leaves none, whatever the scale.
     for scale in _SCALES if law.variance > 0.0 else _SCALES[:1]:
+        before = -np.inf
         for extra in _EXTRAS:
             wider = replace(law, scale=scale, extra=extra)
             found = ahead.log_likelihood(wider.judge(*sums))
             if found > most:
                 best, most = wider, found
+            if found < before:  # it rises up to one extra, and falls from there
+                break
+            before = found
     return best
 
 
@@ -456,22 +465,36 @@ class SeenNumbers:
             gained = self.amounts @ ways + total * np.log(variance) - spread
             return float(variance / _USUAL_VARIANCE - gained)
 
-        def search(*bounds: float) -> Any:
-            return scipy.optimize.minimize_scalar(
-                lambda log_variance: loss(float(np.exp(log_variance))),
-                bounds=np.log(bounds),
-                method="bounded",
-                options={"xatol": 1e-3},
-            )
+        def log_loss(log_variance: float) -> float:
+            return loss(float(np.exp(log_variance)))
 
         without = float(self.weights @ expected)  # the loss if there is no variance
         if near == 0.0 and loss(_LITTLE_VARIANCE) >= without:
             return 0.0
-        bounds = (near / _NEAR, near * _NEAR) if near else _VARIANCES
-        found = search(*bounds)
-        if near and abs(found.x - np.log(near)) > _INSIDE:
-            found = search(*_VARIANCES)
-        return 0.0 if found.fun >= without else float(np.exp(found.x))
+        found = _find_minimum_near(log_loss, float(np.log(near))) if near else None
+        if found is None:
+            found = scipy.optimize.minimize_scalar(
+                log_loss,
+                bounds=np.log(_VARIANCES),
+                method="bounded",
+                options={"xatol": 1e-3},
+            ).x
+        return 0.0 if log_loss(found) >= without else float(np.exp(found))
+
+
+def _find_minimum_near(function: Callable[[float], float], near: float) -> float | None:
+    """Return where a smooth function is lowest, by parabolas; None if that is not near."""
+    place = near
+    for _ in range(_MOST_PARABOLAS):
+        before, here, after = (function(place + move) for move in (-_MOVE, 0.0, _MOVE))
+        bend = before - 2.0 * here + after
+        step = 0.5 * _MOVE * (before - after) / bend if bend > 0.0 else np.inf
+        if abs(place + step - near) > _NEAR:
+            return None
+        place += step
+        if abs(step) < _MOVE:
+            return place
+    return None
 
 
 def _columns(times: FloatArray, cell: float) -> PositionArray:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -38,7 +39,8 @@ __all__ = [
 ReadAll = Callable[[FloatArray], FloatArray]
 ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
 
-_N_ROUNDS = 8
+_MOST_ROUNDS = 8
+_STILL = 1e-3  # relative change of all factors in a round that needs no further one
 _PRIOR = 2.0  # events, as many as expected, beside those of a stretch
 _STEPS = (0.5, 2.0)  # factors of one round
 _FACTORS = (0.02, 50.0)  # paces that are possible
@@ -75,8 +77,8 @@ class Pace:
 class Table(NamedTuple):
     """Curves of individuals where the stretches of a pace begin."""
 
-    plain: FloatArray  # (n, k) without the pace
-    paced: FloatArray  # (n, k)
+    plain: FloatArray  # (k, n) without the pace
+    paced: FloatArray  # (k, n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,24 +90,26 @@ class PacedClock:
 
     def table(self, read_all: ReadAll) -> Table:
         """Return the curves where stretches begin."""
-        plain = read_all(self.clock.read(self.pace.begins))
-        factors, paced = self.pace.factors, np.empty_like(plain)
-        paced[:, 0] = plain[:, 0] * factors[0]
-        paced[:, 1:] = np.diff(plain, axis=1) * factors[:-1]
-        return Table(plain, np.cumsum(paced, axis=1, out=paced))
+        plain = read_all(self.clock.read(self.pace.begins)).T
+        factors, paced = self.pace.factors, np.empty(plain.shape)
+        np.multiply(plain[0], factors[0], out=paced[0])
+        np.multiply(np.diff(plain, axis=0), factors[:-1, None], out=paced[1:])
+        for before, after in pairwise(paced):  # rows are long: faster than np.cumsum
+            np.add(before, after, out=after)
+        return Table(plain, paced)
 
     def read_all(self, read_all: ReadAll, table: Table, times: FloatArray) -> FloatArray:
         """Return paced curves at common times, (n, m), from where stretches begin."""
         place = self.pace.find(times)
-        rises = read_all(self.clock.read(times)) - table.plain[:, place]
-        return np.asarray(table.paced[:, place] + self.pace.factors[place] * rises)
+        rises = read_all(self.clock.read(times)) - table.plain[place].T
+        return np.asarray(table.paced[place].T + self.pace.factors[place] * rises)
 
     def read(
         self, each: ReadEach, table: Table, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
-        flat = rows * table.plain.shape[1] + place  # one index is faster than two
+        flat = place * table.plain.shape[1] + rows  # one index is faster than two
         rise = each(rows, self.clock.read(times)) - table.plain.take(flat)
         return np.asarray(table.paced.take(flat) + self.pace.factors.take(place) * rise)
 
@@ -168,38 +172,41 @@ def fit_pace(
     numbers = SeenNumbers.of(seen, weights)
     came = sum_by_owner(pace.find(events.times), amounts * weights[owner], k)
     factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
-    for _ in range(_N_ROUNDS):
-        expected = np.einsum("nk,k->n", rises, factors)
+    for _ in range(_MOST_ROUNDS):
+        expected = np.einsum("kn,k->n", rises, factors)
         variance = near = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
-        counted = np.einsum("n,nk->k", weights * frailty, rises) * factors
+        counted = np.einsum("n,kn->k", weights * frailty, rises) * factors
         ratio = (came + _PRIOR) / (counted + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
-    expected = np.einsum("n,nk->k", weights * frailty, rises)
+        if np.abs(ratio - 1.0).max() < _STILL:
+            break
+    expected = np.einsum("n,kn->k", weights * frailty, rises)
     return FittedPace(clock, edges, factors, variance, came, expected)
 
 
 def find_rises(
     curves: CurvesOnClock, edges: FloatArray, events: RecurrentEvents
 ) -> FloatArray:
-    """Return the rises of curves between edges, (n, k), while individuals are observed.
+    """Return the rises of curves between edges, (k, n), while individuals are observed.
 
     Nobody is observed before the first edge or after the last one.
     """
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
-    values = read_all(clock.read(edges)).take(owner, axis=0)
-    at_start, late = values[:, 0].copy(), np.flatnonzero(start > edges[0])
+    values = read_all(clock.read(edges)).T
+    has_gaps = len(owner) > len(events)
+    values = values.take(owner, axis=1) if has_gaps else values.copy()
+    at_start, late = values[0].copy(), np.flatnonzero(start > edges[0])
     at_start[late] = read(owner[late], clock.read(start[late]))
     at_stop = read(owner, clock.read(events.window_stop))
     # Curves do not fall: edges before a window count as its start, those after as its stop.
-    np.clip(values, at_start[:, None], at_stop[:, None], out=values)
-    values[:, 0], values[:, -1] = at_start, at_stop
-    rises = np.diff(values, axis=1)
+    np.maximum(values, at_start, out=values)
+    np.minimum(values, at_stop, out=values)
+    values[0], values[-1] = at_start, at_stop
+    rises = np.diff(values, axis=0)
     np.maximum(rises, 0.0, out=rises)
-    if len(owner) > len(events):  # some have several windows
-        rises = np.add.reduceat(rises, events.window_offsets[:-1])
-    return rises
+    return np.add.reduceat(rises, events.window_offsets[:-1], axis=1) if has_gaps else rises
 
 
 def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,8 @@ from boostr._frailty.counts import Counts
 from boostr._frailty.forecast_law import Costs, ForecastLaw
 from boostr._frailty.law import (
     N_CELLS,
+    Frailties,
+    FrailtyLaw,
     Histories,
     Pieces,
     cut_windows,
@@ -27,6 +29,7 @@ __all__ = [
     "TrainingCurves",
     "count_after",
     "find_cell",
+    "learn_frailties",
     "relative_variance",
     "score_halves",
     "score_windows",
@@ -36,7 +39,7 @@ __all__ = [
 ]
 
 
-_MOST = 4000  # individuals that frailties are fitted to
+_MOST = 3000  # individuals that frailties are fitted to
 _MOST_VARIABLE = 10.0  # relative variance of a prediction beyond which it says nothing
 
 
@@ -115,8 +118,9 @@ def find_cell(events: RecurrentEvents) -> float:
 
 
 def some_of(known: PositionArray) -> PositionArray:
-    """Return the subsample of individuals used for frailties and scores."""
-    return known[:: max(-(-len(known) // _MOST), 1)]
+    """Return the evenly spaced subsample that is used for frailties and scores."""
+    n = min(len(known), _MOST)
+    return known[np.arange(n) * len(known) // max(n, 1)]
 
 
 def score_halves(known: TrainingCurves, law: ForecastLaw) -> FloatArray:
@@ -161,6 +165,26 @@ def sum_pieces(
     )
 
 
+def learn_frailties(
+    curves: FoldCurves,
+    events: RecurrentEvents,
+    now: FloatArray,
+    law: FrailtyLaw,
+    costs: Costs,
+    variance: FloatArray,
+) -> Frailties:
+    """Return what histories up to a time tell of the time after it.
+
+    ``variance`` is the relative variance of predictions.
+    """
+    if not law.uses_history:
+        return law.without_history(variance)
+    before = observe(events, np.full(len(events), -np.inf), now)
+    entry = np.minimum(events.start, now)
+    histories = sum_histories(curves.expect, before, entry, law.cell, costs)
+    return law.posterior(histories, now, variance)
+
+
 def relative_variance(curves: FoldCurves, by_fold: FloatArray) -> FloatArray:
     """Return the variance of predictions over their squared mean."""
     mean = np.mean(by_fold, axis=0)
@@ -190,12 +214,10 @@ def score_windows(
         individuals = np.arange(len(events))
         by_fold = curves.expect_by_fold(individuals, now, np.maximum(events.end, now))
         variance = relative_variance(curves, by_fold)
-    frailties = law.frailty.without_history(variance)
     if own_history:
-        before = observe(events, np.full(len(events), -np.inf), now)
-        entry, cell = np.minimum(events.start, now), law.frailty.cell
-        histories = sum_histories(curves.expect, before, entry, cell, costs)
-        frailties = law.frailty.posterior(histories, now, variance)
+        frailties = learn_frailties(curves, events, now, law.frailty, costs, variance)
+    else:
+        frailties = law.frailty.without_history(variance)
     expected, seen, rows = count_after(curves, events, now, costs)
     ahead = law.frailty.ahead(frailties, np.maximum(events.end - now, 0.0)).take(rows)
     counts = Counts(expected[rows] * ahead.mean, ahead.dispersion)

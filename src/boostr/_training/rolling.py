@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -18,15 +17,14 @@ from boostr._frailty.counts import Counts
 from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
-from boostr._kernels.threads import run_in_parts
 from boostr._training.fitted import TreeModel
-from boostr._training.frailty import TrainingCurves, count_after, sum_histories
+from boostr._training.frailty import TrainingCurves, count_after, learn_frailties
 from boostr._training.inputs import TrainingData
 from boostr._training.statistics import leave_to_sensors
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.data import RecurrentEvents
-from boostr.data.clip import clip, clip_sensors, observe
+from boostr.data.clip import clip, clip_sensors
 
 __all__ = [
     "cut_back",
@@ -39,7 +37,6 @@ __all__ = [
 
 _LEADS = 10  # in the time axis
 _LEAST_MEAN = 1e-12  # of a number of events
-_MANY = 1000  # individuals from which threads share the dates
 _LEAST = 10  # individuals, and events, that a date needs before it
 _TRUST = 1.0 / 3.0  # power to which the level of the last lead is believed to go on
 
@@ -105,25 +102,20 @@ def roll_back(
     There is one list for each of ``ways``, which tell whether a clear fall of the rate
     goes on.
     """
-
-    def forecast(dates: slice) -> list[list[Forecast]]:
-        forecasts = []
-        for place in range(dates.start, dates.stop):
-            found = cut_back(seen.data, (place + 1) * lead)
-            if found is None:
-                continue
-            known, rows = found
-            theta = seen.curves.theta[rows]
-            clock = _clock_then(model.clock, known)
-            then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
-            pace, data = then.find_pace(law.variance), seen.data.take(rows)
-            paced = [then.at_pace(pace.go_on(falls=way)) for way in ways]
-            forecasts.append([forecast_ahead(one, data, law, lead) for one in paced])
-        return forecasts
-
-    n_parts = max(n_dates, 1) if len(seen.data) >= _MANY else 1
-    found = list(chain.from_iterable(run_in_parts(n_dates, n_parts, forecast)))
-    return [[made[place] for made in found] for place in range(len(ways))]
+    found: list[list[Forecast]] = [[] for _ in ways]
+    for place in range(n_dates):
+        past = cut_back(seen.data, (place + 1) * lead)
+        if past is None:
+            continue
+        known, rows = past
+        theta = seen.curves.theta[rows]
+        clock = _clock_then(model.clock, known)
+        then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
+        pace, data = then.find_pace(law.variance), seen.data.take(rows)
+        for falls, forecasts in zip(ways, found, strict=True):
+            paced = then.at_pace(pace.go_on(falls=falls))
+            forecasts.append(forecast_ahead(paced, data, law, lead))
+    return found
 
 
 def cut_back(
@@ -174,10 +166,7 @@ def _forecast(
     """
     data, costs, curves = seen.data, seen.costs, seen.curves
     events = data.events
-    before = observe(events, np.full(len(events), -np.inf), now)
-    entry = np.minimum(events.start, now)
-    histories = sum_histories(curves.expect, before, entry, law.cell, costs)
-    frailties = law.posterior(histories, now, np.zeros(len(events)))
+    frailties = learn_frailties(curves, events, now, law, costs, np.zeros(len(events)))
     expected, came, _ = count_after(curves, events, now, costs, stop)
     weights = np.where(now > events.start, data.weights, 0.0)
     return Forecast(expected * frailties.mean, frailties.dispersion, came, weights)

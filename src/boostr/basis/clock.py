@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -188,8 +187,8 @@ class OperationalClock:
         slope = np.full(log_time.shape, self.first_slope)
         inside = (log_time >= self.log_times[0]) & (log_time <= self.log_times[-1])
         if len(self.log_times) > 1:
-            derivative = _interpolate(self).derivative()
-            slope[inside] = derivative(log_time[inside])
+            curve = scipy.interpolate.PPoly(_interpolate(self), self.log_times)
+            slope[inside] = curve.derivative()(log_time[inside])
         passed = log_time - self.log_times[-1]
         growth = slope * np.exp(self._log_read(log_time))
         ahead = self.end_rate * np.exp(self.last_slope * np.maximum(passed, 0.0))
@@ -209,7 +208,7 @@ class OperationalClock:
 
     def _log_read(self, log_time: FloatArray) -> FloatArray:
         """Return the log count, after the last knot as it is there."""
-        pieces = _interpolate(self).c if len(self.log_times) > 1 else np.empty((4, 0))
+        pieces = _interpolate(self) if len(self.log_times) > 1 else np.empty((4, 0))
         result = np.empty(log_time.shape)
         read_cubics(
             log_time.reshape(-1),
@@ -223,11 +222,14 @@ class OperationalClock:
 
 
 @lru_cache(maxsize=_N_REMEMBERED)
-def _interpolate(clock: OperationalClock) -> Any:
-    """Return the monotone cubic, which begins and ends with the rates around it."""
+def _interpolate(clock: OperationalClock) -> FloatArray:
+    """Return the coefficients of the monotone cubics between knots, (4, n_knots - 1).
+
+    They begin and end with the rates around them.
+    """
     times, counts = clock.log_times, clock.log_counts
     if clock.last_rate is None:
-        return scipy.interpolate.PchipInterpolator(times, counts)
+        return np.asarray(scipy.interpolate.PchipInterpolator(times, counts).c)
     lengths = np.diff(times)
     secants = np.diff(counts) / lengths
     end = clock.end_rate / np.exp(counts[-1])
@@ -239,7 +241,9 @@ def _interpolate(clock: OperationalClock) -> Any:
     with np.errstate(divide="ignore"):  # where counts do not rise, slopes are 0
         mean = (before / secants[:-1] + after / secants[1:]) / (before + after)
         slopes[1:-1] = 1.0 / mean
-    return scipy.interpolate.CubicHermiteSpline(times, counts, slopes)
+    bends = (slopes[:-1] + slopes[1:] - 2.0 * secants) / lengths
+    starts = (secants - slopes[:-1]) / lengths
+    return np.array([bends / lengths, starts - bends, slopes[:-1], counts[:-1]])
 
 
 Clock = CalendarClock | OperationalClock

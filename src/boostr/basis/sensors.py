@@ -202,7 +202,7 @@ class FittedSensorBasis:
         """Return coefficients of the atoms, (n, n_atoms), from those of the functions."""
         starts = self.starts
         parts = [
-            theta[:, starts[place] : starts[place + 1]] @ sensor.transform.T
+            _multiply(theta[:, starts[place] : starts[place + 1]], sensor.transform.T)
             for place, sensor in enumerate(self.sensors)
         ]
         return np.ascontiguousarray(np.hstack([np.zeros((len(theta), 0)), *parts]))
@@ -211,7 +211,7 @@ class FittedSensorBasis:
         """Return values of all sensors' functions, (m, n_functions), from the atoms'."""
         starts = self.atoms.starts
         parts = [
-            atoms[:, starts[place] : starts[place + 1]] @ sensor.transform
+            _multiply(atoms[:, starts[place] : starts[place + 1]], sensor.transform)
             for place, sensor in enumerate(self.sensors)
         ]
         return np.hstack([np.zeros((len(atoms), 0)), *parts])
@@ -220,7 +220,7 @@ class FittedSensorBasis:
         """Return the functions of one sensor at values, (m, n_functions)."""
         atoms = np.empty((len(values), len(self.sensors[sensor].transform)))
         evaluate_atoms(np.asarray(values, dtype=np.float64), sensor, self.atoms, atoms)
-        return np.asarray(atoms @ self.sensors[sensor].transform)
+        return _multiply(atoms, self.sensors[sensor].transform)
 
     def moments(self, events: ClockedEvents, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return b and the lower triangles of H of all individuals."""
@@ -290,7 +290,7 @@ class FittedSensorBasis:
         full[:, columns, rows] = quadratic
         product = transform.T @ full @ transform
         rows, columns = np.tril_indices(n_terms)
-        return linear @ transform, product[:, rows, columns]
+        return _multiply(linear, transform), product[:, rows, columns]
 
     def _transform(self) -> FloatArray:
         """Return the matrix from functions to the baseline's terms and all atoms."""
@@ -303,6 +303,14 @@ class FittedSensorBasis:
             result[row : row + sizes[place], begin:end] = sensor.transform
             row += sizes[place]
         return result
+
+
+def _multiply(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return ``rows @ matrix``; a row has the same bits whatever other rows there are.
+
+    Libraries for matrices do not promise that.
+    """
+    return np.asarray(np.einsum("ij,jk->ik", rows, matrix))
 
 
 @dataclass(frozen=True, slots=True)
