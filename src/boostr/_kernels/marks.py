@@ -36,7 +36,7 @@ def mark_features(features: FloatArray, marks: Marks) -> None:
         end = begin + _BLOCK if begin + _BLOCK < n else n
         for feature in range(n_features):
             for row in range(begin, end):
-                marks[row] = _mix(marks[row], np.float32(features[row, feature]))
+                marks[row] = _mix(marks[row], float(np.float32(features[row, feature])))
 
 
 @kernel

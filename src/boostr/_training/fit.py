@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boostr._engine.binning import BinMapper
+from boostr._engine.binning import BinMapper, BinnedFeatures
 from boostr._engine.selection import Round, Task, TreeLog
 from boostr._engine.training import JudgesTerms, Trained, train
 from boostr._engine.training_set import LocalTrainingSet, TrainingSet
@@ -255,12 +255,14 @@ def _grow(
     Statistics and bins of all individuals, which take memory, go with this call.
     """
     n_threads = options.n_threads
-    prepared, mapper = run_side_by_side(
-        prepare,
-        partial(find_bins, data.features, settings.max_bins, encoder),
-        is_worth_it=len(data.features) >= PARALLEL_FROM,
+
+    def put_into_bins() -> tuple[BinMapper, BinnedFeatures]:
+        mapper = find_bins(data.features, settings.max_bins, encoder)
+        return mapper, mapper.transform(data.features, n_threads)
+
+    prepared, (mapper, binned) = run_side_by_side(
+        prepare, put_into_bins, is_worth_it=len(data.features) >= PARALLEL_FROM
     )
-    binned = mapper.transform(data.features, n_threads)
     plan = prepared.plan
     training_set = LocalTrainingSet(prepared.stats, binned, data.weights)
     known_trees.check(plan, mapper, encoder, layout)

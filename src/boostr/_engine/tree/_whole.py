@@ -58,7 +58,7 @@ __all__ = [
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
 _MOST_AHEAD = 16  # rounds that are grown by one call
-_MOST_SUMMED = 2**26  # numbers for the roots of such a call, so that progress is seen
+_MOST_SUMMED = 2**28  # numbers for the roots of such a call, so that progress is seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
