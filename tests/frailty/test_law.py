@@ -1,11 +1,12 @@
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
 
+from boostr._frailty import law as law_module
 from boostr._frailty.law import (
     LEAST_FADE,
     N_CELLS,
@@ -439,6 +440,25 @@ def test_the_law_of_weights_two_is_that_of_all_individuals_twice(rng):
         ahead.length,
     )
     assert fit_law(ahead, 0.8, 100.0) == fit_law(twice, 0.8, 100.0)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("variance", [0.0, 0.5])
+def test_the_spread_ahead_is_the_most_likely_one(variance, spread, rng):
+    frailty = rng.gamma(2.0, 0.5, 400) if variance else np.ones(400)
+    later = rng.gamma(1.0 / spread, spread, 400) if spread else np.ones(400)
+    ahead = look_ahead(rng, frailty, frailty * later)
+    found = fit_law(ahead, variance, 100.0)
+    sums = ahead.histories.discount(ahead.now, found.fading)
+    plain = replace(found, scale=1.0, extra=0.0)
+    judged = {
+        law: ahead.log_likelihood(law.judge(*sums))
+        for scale, extra in product(law_module._SCALES, law_module._EXTRAS)
+        for law in [replace(plain, scale=scale, extra=extra)]
+    }
+    best = max(judged, key=judged.get)
+    is_worth_it = judged[best] > judged[plain] + law_module._WORTH_OF_SPREAD
+    assert judged[found] == judged[best if is_worth_it else plain]
 
 
 def test_pieces_after_a_time_are_cut_there():

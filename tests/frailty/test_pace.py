@@ -178,6 +178,15 @@ def test_the_variance_is_that_of_permanent_frailties_at_this_pace(rng, variance)
     assert abs(found - variance) < 0.2
 
 
+def test_further_rounds_would_change_nothing(rng, variance, monkeypatch):
+    fleet = Fleet(rng, 500, variance, falls)
+    paced, found = fleet.fit()
+    monkeypatch.setattr("boostr._frailty.pace._STILL", 0.0)
+    further, more = fleet.fit()
+    assert_allclose(paced.pace.factors, further.pace.factors, rtol=5e-3)
+    assert_allclose(found, more, rtol=5e-3)
+
+
 @pytest.mark.parametrize("clock", [CalendarClock(1.0), None])
 def test_right_predictions_have_an_even_pace(rng, clock):
     fleet = Fleet(rng, 2_000)

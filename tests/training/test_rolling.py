@@ -8,7 +8,7 @@ from tests import oracles_forecasts
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import TrainingCurves
+from boostr._training.frailty import TrainingCurves, learn_frailties, some_of
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import (
     Forecast,
@@ -18,6 +18,29 @@ from boostr._training.rolling import (
     measure_level,
     roll_back,
 )
+
+# --- Individuals that tell frailties
+
+
+@pytest.mark.parametrize("n", [0, 1, 2_999, 3_000, 3_001, 4_001, 100_000])
+def test_the_subsample_is_evenly_spaced(n):
+    rows = some_of(np.arange(n))
+    steps = np.diff(rows)
+    assert len(rows) == min(n, 3_000)
+    assert steps.max(initial=1) - steps.min(initial=steps.max(initial=1)) <= 1
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0])
+def test_histories_are_left_alone_where_frailties_do_not_vary(fleet, scale):
+    law = FrailtyLaw(0.0, scale=scale, extra=0.2)
+    seen = fleet.see()
+    events, now = fleet.events, fleet.events.end - 2.0
+    nothing = np.zeros(len(events))
+    found = learn_frailties(seen.curves, events, now, law, seen.costs, nothing)
+    told = law.posterior(seen.histories(law.cell), now, nothing)
+    assert_array_equal(found.mean, told.mean)
+    assert_array_equal(found.dispersion, told.dispersion)
+
 
 # --- Errors of totals
 
