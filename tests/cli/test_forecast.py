@@ -88,6 +88,13 @@ def test_the_screen_shows_those_most_at_risk_and_the_total(run, pumps, model, di
     assert f"{total.expected:.1f} expected in 30" in result.stdout
 
 
+@pytest.mark.parametrize(("horizon", "is_said"), [(99, False), (101, True)])
+def test_a_horizon_longer_than_all_histories_is_said(run, pumps, model, horizon, is_said):
+    given = ["forecast", model, pumps[0], "--static", pumps[1], "--horizon", horizon]
+    shown = " ".join(run(*given).stderr.split())
+    assert ("no history is longer than 100 units of time: beyond that" in shown) == is_said
+
+
 @pytest.mark.slow
 def test_a_plan_for_some_of_the_sensors_changes_some_of_the_forecasts(run, pumps, tmp_path):
     events, _, sensors = pumps

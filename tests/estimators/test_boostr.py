@@ -186,7 +186,8 @@ class TestValidationSchemes:
 
     def test_nobody_with_events_scores_zero(self):
         y = RecurrentEvents.from_lists([[]] * 30, end=np.full(30, 10.0))
-        model = BoostR(n_estimators=5, random_state=0).fit(np.zeros((30, 1)), y)
+        with pytest.warns(DataWarning, match="no events"):
+            model = BoostR(n_estimators=5, random_state=0).fit(np.zeros((30, 1)), y)
         assert model.score(np.zeros((30, 1)), y) == 0.0
 
     @pytest.mark.slow

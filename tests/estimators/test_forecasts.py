@@ -10,6 +10,7 @@ from tests.fitted import change_frailty
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories
 from boostr.basis import PowerBasis
 from boostr.exceptions import (
+    DataWarning,
     InvalidEventsError,
     InvalidParameterError,
     InvalidSensorsError,
@@ -420,7 +421,8 @@ def test_models_without_validation_have_frailties_too():
 
 def test_data_without_events_forecast_none():
     y = RecurrentEvents.from_lists([[] for _ in range(30)], end=10.0)
-    model = small(n_estimators=3).fit(np.zeros((30, 1)), y)
+    with pytest.warns(DataWarning, match="no events among 30 individuals"):
+        model = small(n_estimators=3).fit(np.zeros((30, 1)), y)
     table = model.forecast(np.zeros((30, 1)), y, horizon=5)
     assert (table["upper"] == 0.0).all()
     assert np.isinf(table["next_event_median"]).all()

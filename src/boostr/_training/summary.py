@@ -323,6 +323,12 @@ class DataSummary:
         """Refuse values too large or small to compute with; warn of suspicious times."""
         self.magnitudes.check()
         self.leverage.warn()
+        if self.n_events == 0:
+            warn_user(
+                f"There are no events among {self.n:,} individuals, so that the model "
+                "expects none, whatever the features. Check the column of the events.",
+                DataWarning,
+            )
         if self.has_dates:
             return
         self._warn_of_missing_starts()

@@ -57,7 +57,7 @@ def demo(
             FleetFiles(events=events, static=static, sensors=sensors, given={"unit": "D"})
         )
         echo(f"learning from {fleet.y!r} …")
-        model = BoostR(n_estimators=100, validation=0.2, random_state=seed)
+        model = BoostR(random_state=seed)
         train_and_save(model, fleet, model_file)
         table, total = make_forecasts(model, fleet, {"horizon": _HORIZON})
         write_table(table, table_file)

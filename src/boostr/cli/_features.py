@@ -15,6 +15,7 @@ from boostr.cli._inputs import FleetFiles, Known, select_columns
 from boostr.cli._matching import match_rows
 from boostr.cli._moments import parse_times
 from boostr.cli._output import echo
+from boostr.data.individuals import count_of
 from boostr.exceptions import (
     InvalidEventsError,
     InvalidFeaturesError,
@@ -68,8 +69,9 @@ def read_feature_table(
     twice = keys.filter(keys.is_duplicated()).unique(maintain_order=True)
     if twice.len():
         raise InvalidFeaturesError(
-            f"The table of features must have one row per individual, but {twice.len()} "
-            f"ids stand in several rows of {path.name!r} (ids {first_few(twice)}).\n\n"
+            f"The table of features must have one row per individual, but "
+            f"{path.name!r} has more for {count_of(twice.len(), 'individual')} "
+            f"(ids {first_few(twice)}).\n\n"
             "Hint: keep one row of each; what changes in time belongs into --sensors."
         )
     polars = load_polars()

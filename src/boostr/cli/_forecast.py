@@ -92,14 +92,20 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         write_table(table, out)
         echo(f"{count_of(table.height, 'forecast')} in {out}")
     length = fitted.horizon_ if horizon is None else horizon
+    unit = fleet.y.time_unit
+    ahead, longest = name_length(length, unit), float(fleet.y.follow_up.max())
+    if length > longest:
+        echo(
+            f"The forecast reaches {ahead} ahead, but no history is longer than "
+            f"{name_length(longest, unit)}: beyond that, curves are continued and not "
+            "learned."
+        )
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
         found |= {} if groups is None else {"groups": as_records(groups)}
         rest = {"out": str(out)} if out is not None else {"rows": as_records(table)}
         print_json(found | rest)
         return
-    ahead = name_length(length, fleet.y.time_unit)
-    unit = fleet.y.time_unit
     show_forecast(table if out is None else None, total, ahead, top, unit)
     if groups is not None:
         rows = [[str(label), *rest] for label, *rest in groups.rows()]

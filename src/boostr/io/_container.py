@@ -87,7 +87,7 @@ def measure(content: bytes | memoryview) -> int:
         raise InvalidModelFileError(
             "The file must be a boostr file, but it is "
             + ("cut off after a few bytes." if is_cut else "something else.")
-            + "\n\nHint: model.save(path) writes such files, boostr.load(path) reads them."
+            + "\n\nHint: model.save(path) and the command `boostr fit` write such files."
         )
     _, version, _, n_text, n_stored, _ = _HEAD.unpack(content[: _HEAD.size])
     if version > FORMAT_VERSION:
