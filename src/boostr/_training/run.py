@@ -140,8 +140,8 @@ class Progress:
         n_runs, n_shapes = 1, len(settings.shapes(has_sensors=has_sensors))
         if settings.validation is not None:
             # One more with all terms or features, and one that judges features and sensors;
-            # hopeful shapes are tried again with useful features alone.
-            n_more = 2 if has_sensors else 2 + n_shapes // 2
+            # often one of the hopeful shapes is tried again with useful features alone.
+            n_more = 2 if has_sensors else 3
             n_runs = n_shapes + (n_more if has_sensors or n_shapes > 1 else 1)
         is_shown = settings.verbose > 0
         return cls(is_shown=is_shown, n_runs=n_runs, n_rounds=settings.n_estimators)
@@ -178,7 +178,7 @@ class Progress:
             self._label = label
             self._n_done += 1
         usual = self._n_rounds if self._n_runs == 1 else _USUAL_SHARE * self._n_rounds
-        n_runs = max(self._n_runs, self._n_done + 2 if self._n_done else 1)
+        n_runs = max(self._n_runs, self._n_done + 1)
         share = (self._n_done + min(n_trees / usual, 1.0)) / n_runs
         done = max(_TREES * share, self._bar.n)
         self._loss = "" if math.isnan(loss) else f"validation loss {loss:.4f}"
