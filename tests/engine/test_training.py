@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from tests.engine.problems import make_problem
 
 from boostr._engine.ensemble import Ensemble
+from boostr._engine.selection import validate
 from boostr._engine.training import (
     PLAIN_SHAPE,
     SHAPES,
@@ -262,6 +263,35 @@ def test_shapes_are_tried_again_on_the_features_that_every_fold_finds_useful(
             features_of(trees) <= set(one)
             for trees, one in zip(run.trees, own, strict=True)
         )
+
+
+def test_of_many_features_the_useful_ones_are_tried_first(problem, monkeypatch):
+    monkeypatch.setattr(f"{TRAINING}._MAX_REPEATS", 1)
+    own = [[0, 2]] * 4
+    usual = train_on(problem, monkeypatch, own).runs
+    monkeypatch.setattr(f"{TRAINING}._MANY_FEATURES", 3)
+    runs = train_on(problem, monkeypatch, own).runs
+    assert [run.label for run in runs[2:]] == [run.label for run in usual[:2]]
+    assert [run.label for run in runs[:2]] == [run.label for run in usual[2:]]
+    for run, same in zip([*runs[2:], *runs[:2]], usual, strict=True):
+        assert_allclose(run.curve[:10], same.curve[:10])
+
+
+def test_runs_on_many_features_are_judged_beside_the_best_on_few(problem, monkeypatch):
+    rivals = []
+
+    def remember(task, growth, folds, label, rival=None):
+        rivals.append((label, rival))
+        return validate(task, growth, folds, label, rival)
+
+    monkeypatch.setattr(f"{TRAINING}.validate", remember)
+    monkeypatch.setattr(f"{TRAINING}._MANY_FEATURES", 3)
+    runs = train_on(problem, monkeypatch, [[0, 2]] * 8).runs
+    best = min(runs[:2], key=lambda run: run.curve.min())
+    labels, known = zip(*rivals, strict=True)
+    assert ["useful" in label for label in labels] == [True, True, False, False]
+    assert known[0] is None
+    assert known[2] is best
 
 
 def test_one_model_for_all_has_the_features_of_most_folds(problem, monkeypatch):

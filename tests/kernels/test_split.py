@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from tests import oracles
 
+from boostr._kernels.histogram import Members, find_accumulate
 from boostr._kernels.solve import DIAGONAL, FULL, SINGLE, solve_leaf
 from boostr._kernels.split import (
+    _LISTED_BELOW,
     _PSEUDO_COUNT,
     find_best_split,
     sum_bins,
@@ -48,18 +50,18 @@ class Node:
         return cls(bins, gradients, hessians, np.zeros((1, 1)), "full", **kwargs)
 
     def histograms(self):
-        curvature = [
-            oracles.lower_triangle(h) if self.kind == "full" else np.diag(h)
-            for h in self.hessians
-        ]
-        rows = np.column_stack([self.gradients, curvature, np.ones(len(self.bins))])
+        ones = np.ones(len(self.bins))
+        rows = np.column_stack([self.gradients, self.curvatures(), ones])
         everybody = range(len(self.bins))
         features = range(self.bins.shape[1])
         return oracles.histograms(self.bins, rows, everybody, features, N_BINS)
 
-    def find(self, min_count=1, n_candidates=0, seed=0, *, is_general=False):
+    def find(self, min_count=1, n_candidates=0, seed=0, *, is_general=False, n_together=0):
+        """Find the split from histograms, or sum over so many features at a time."""
         histograms = self.histograms()
         n_features = self.bins.shape[1]
+        rows = np.arange(len(self.bins) if n_together else 0, dtype=np.int32)
+        members = self.members(rows)
         self.goes_left = np.zeros(N_BINS, dtype=bool)
         self.sums = np.full((2, histograms.shape[2]), np.nan)
         self.value = np.full(len(self.penalty), np.nan)
@@ -67,8 +69,11 @@ class Node:
         leaf = self.penalty, None if is_small else KINDS[self.kind]
         sum_bins(histograms[0], self.sums[0])
         own = solve_leaf(self.sums[0], *leaf, self.value)
+        if n_together:
+            histograms = np.full((n_together, *histograms.shape[1:]), np.nan)
         gain, self.slot, self.bin, self.missing_left = find_best_split(
             histograms,
+            members,
             np.arange(n_features, dtype=np.int32),
             np.full(n_features, N_VALUES, dtype=np.int32),
             self.flags(is_general=is_general),
@@ -78,11 +83,25 @@ class Node:
             np.uint64(seed),
             own,
             np.arange(N_BINS, dtype=np.int32),
+            np.full(N_BINS, -1, dtype=np.int32),
             np.ones(N_BINS, dtype=bool),
             self.goes_left,
             self.sums,
         )
         return gain
+
+    def curvatures(self):
+        return np.array(
+            [
+                oracles.lower_triangle(h) if self.kind == "full" else np.diag(h)
+                for h in self.hessians
+            ]
+        )
+
+    def members(self, rows):
+        given = np.ascontiguousarray(self.gradients), self.curvatures()
+        bins = np.ascontiguousarray(self.bins)
+        return Members(bins, *given, rows, find_accumulate(*given))
 
     def flags(self, *, is_general):
         """Return which features have categories; None is the same as none of them."""
@@ -123,7 +142,7 @@ class Node:
 nodes = st.builds(
     Node.random,
     seed=st.integers(0, 2**32 - 1),
-    n=st.integers(2, 14),
+    n=st.integers(2, 24),
     n_features=st.integers(1, 3),
     n_terms=st.integers(1, 3),
     kind=st.sampled_from(list(KINDS)),
@@ -317,6 +336,42 @@ def test_scans_for_few_terms_and_for_any_find_the_same(node, min_count, n_candid
     if expected > 0.0 and not np.array_equal(node.goes_left, sides):
         # Thresholds of the same gain, to rounding.
         assert_allclose(node.gain_of_sides(), expected, rtol=1e-7, atol=1e-7)
+
+
+@given(nodes, st.integers(1, 4), st.sampled_from([0, 2]), st.booleans(), st.integers(1, 4))
+def test_members_have_the_split_of_their_histograms(
+    node, min_count, n_candidates, is_categorical, n_together
+):
+    node.is_categorical = is_categorical
+    expected = node.find(min_count, n_candidates), node.slot, node.bin, node.missing_left
+    sides, sums = node.goes_left.copy(), node.sums.copy()
+    gain = node.find(min_count, n_candidates, n_together=n_together)
+    assert (gain, node.slot, node.bin, node.missing_left) == expected
+    np.testing.assert_array_equal(node.sums, sums)
+    assert node.slot < 0 or np.array_equal(node.goes_left, sides)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(6, 18),
+    st.sampled_from([0, 2]),
+    st.sampled_from([0.0, 0.3]),
+)
+def test_a_node_whose_empty_bins_are_left_out_has_the_split_of_a_larger_one(
+    seed, n, n_candidates, missing
+):
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, N_VALUES, (n, 2)) // 2 * 2  # some bins are empty
+    bins[rng.random((n, 2)) < missing] = MISSING
+    gradients = rng.integers(-8, 8, n)  # sums are exact
+    small = Node.groups(bins, gradients)
+    large = Node.groups(np.tile(bins, (4, 1)), np.tile(gradients, 4))
+    assert len(small.bins) < _LISTED_BELOW * N_VALUES <= len(large.bins)
+    gain = small.find(n_candidates=n_candidates, seed=seed)
+    gain_of_large = large.find(4, n_candidates, seed)
+    assert gain_of_large == (4 * gain if gain > 0 else gain)
+    found = small.slot, small.bin, small.missing_left, small.goes_left.tolist()
+    assert found == (large.slot, large.bin, large.missing_left, large.goes_left.tolist())
 
 
 @given(nodes, st.integers(0, 2**63))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,6 +54,7 @@ _TRIAL = 20_000  # individuals that shapes are compared on when there are more
 _SMALL = 300  # individuals up to about which folds are dealt out more than once
 _MAX_REPEATS = 2
 _LEAST_WEIGHT = 0.01  # runs that would count less are left out
+_MANY_FEATURES = 100  # from which the useful ones are tried before all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +167,7 @@ def train(
     else:
         if n > _LARGE and len(shapes) > 1:
             shapes = [_find_best_shape(task, shapes)]
-        runs, hopeful = _validate_shapes(task, shapes, folds, proportional)
-        if len(shapes) > 1:
-            runs += _validate_useful(task, hopeful, folds, proportional)
+        runs = _validate_both(task, shapes, folds, proportional)
     weights = _weigh(task, runs, judge)
     members = [
         member
@@ -277,19 +276,48 @@ def _find_best(runs: Sequence[ValidatedRun]) -> ValidatedRun:
     return min(runs, key=lambda run: float(run.curve.min()))
 
 
-def _validate_shapes(
+def _validate_both(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
-) -> tuple[list[ValidatedRun], list[Shape]]:
+) -> list[ValidatedRun]:
+    """Validate shapes on all features, and on the clearly useful ones.
+
+    Of many features the useful ones come first: runs on all of them take long, and most
+    are given up early beside a good one on few.
+    """
+    if len(shapes) > 1 and task.n_features >= _MANY_FEATURES:
+        runs, rival = _validate_useful(task, shapes, folds, term)
+        return runs + _validate_shapes(task, shapes, folds, term, rival).runs
+    found = _validate_shapes(task, shapes, folds, term)
+    if len(shapes) == 1:
+        return found.runs
+    return found.runs + _validate_useful(task, found.hopeful, folds, term)[0]
+
+
+class _Found(NamedTuple):
+    """Runs on the same features."""
+
+    runs: list[ValidatedRun]
+    hopeful: list[Shape]  # not clearly worse than the best one
+    best: ValidatedRun  # on one term first, if others may not be needed
+
+
+def _validate_shapes(
+    task: Task,
+    shapes: Sequence[Shape],
+    folds: Sequence[IndexArray],
+    term: int | None,
+    rival: ValidatedRun | None = None,
+) -> _Found:
     """Validate all shapes, on one term first where the others may not be needed.
 
     If the best shape gains nothing from the other terms, neither do the rest; if it does,
     all hopeful shapes are tried again, since the best shape for proportional curves need
-    not be the best for others. Returns also the shapes that are not clearly worse than the
-    best.
+    not be the best for others. Runs clearly worse than the rival are given up.
     """
     ending = "" if task.columns is None else _SCREENED
     narrow = task if term is None else task.restrict(term)
-    runs = _validate_each(narrow, shapes, folds, ending + ("" if term is None else _COMMON))
+    endings = ending + ("" if term is None else _COMMON)
+    runs = _validate_each(narrow, shapes, folds, endings, rival)
     best = _find_best(runs)
     hopeful = [
         shape
@@ -297,29 +325,36 @@ def _validate_shapes(
         if not is_clearly_worse(narrow.training_set, run, best)
     ]
     if term is None:
-        return runs, hopeful
+        return _Found(runs, hopeful, best)
     place = runs.index(best)
     winner = shapes[place]
+    is_beaten = rival is not None and is_clearly_worse(narrow.training_set, best, rival)
     runs = [run.widen(term, task.training_set) for run in runs]
+    if is_beaten:
+        return _Found(runs, hopeful, best)
     (wide,) = _validate_each(task, [winner], folds, ending + _OWN, runs[place])
     runs.append(wide)
     if wide.curve.min() < best.curve.min():
         others = [shape for shape in hopeful if shape is not winner]
         runs += _validate_each(task, others, folds, ending + _OWN, wide)
-    return runs, hopeful
+    return _Found(runs, hopeful, best)
 
 
 def _validate_useful(
     task: Task, shapes: Sequence[Shape], folds: Sequence[IndexArray], term: int | None
-) -> list[ValidatedRun]:
-    """Validate all shapes on the clearly useful features, where there are others too."""
+) -> tuple[list[ValidatedRun], ValidatedRun | None]:
+    """Validate all shapes on the clearly useful features, where there are others too.
+
+    Returns also the best run, of one term if others may not be needed.
+    """
     narrow = task if term is None else task.restrict(term)
     growth = _SCREENING_SHAPE.growth(task.params.growth, len(task))
     columns = screen_features(narrow, growth, folds)
     numbers = [len(one) for one in columns]
     if min(numbers) == 0 or min(numbers) == task.n_features:
-        return []
-    return _validate_shapes(replace(task, columns=columns), shapes, folds, term)[0]
+        return [], None
+    found = _validate_shapes(replace(task, columns=columns), shapes, folds, term)
+    return found.runs, found.best
 
 
 def _validate_screened(

@@ -15,7 +15,12 @@ from boostr._kernels.growth_groups import (
     search_groups,
     solve_group_leaf,
 )
-from boostr._kernels.histogram import call_accumulate, count_shares
+from boostr._kernels.histogram import (
+    Members,
+    accumulate_members,
+    call_accumulate,
+    count_shares,
+)
 from boostr._kernels.solve import solve_leaf
 from boostr._kernels.split import call_search, sum_bins
 from boostr._typing import (
@@ -70,6 +75,7 @@ class SplitRules(NamedTuple):
     n_candidates: int
     seed: AnyArray  # (1,) uint64 of the tree
     rising: IndexArray  # (n_bins,)
+    listed: IndexArray  # (2, n_bins) working space
     is_candidate: BoolArray  # (2, n_bins) siblings may be searched at the same time
     price: float  # of a leaf
     accumulate: Address  # of `accumulate_histograms`
@@ -80,6 +86,7 @@ class PlainRules(NamedTuple):
 
     solver: int | None
     search: Address  # of `find_best_split`
+    has_members: bool = False  # nodes are summed anew, and keep no histograms
 
 
 class GrowingNodes(NamedTuple):
@@ -127,6 +134,7 @@ def _seed_of(node: int, rules: SplitRules) -> np.uint64:
 def add_node(
     node: int,
     histograms: FloatArray,
+    individuals: Individuals,
     rules: SplitRules,
     plain: PlainRules | None,
     grouped: GroupRules | None,
@@ -134,6 +142,19 @@ def add_node(
 ) -> None:
     """Add a leaf with its coefficients; open it if its best split pays."""
     sums, value = nodes.sums[node], nodes.value[node]
+    has_members = False
+    if plain is not None:
+        has_members = plain.has_members
+    begin, end = nodes.span[node, 0], nodes.span[node, 1] if has_members else 0
+    members = Members(
+        individuals.x_binned,
+        individuals.gradients,
+        individuals.curvatures,
+        individuals.members[begin:end],
+        rules.accumulate,
+    )
+    if has_members:
+        accumulate_members(members, rules.features[:1], histograms[:1])
     sum_bins(histograms[0], sums[0])
     drop = _solve(sums[0], rules.penalty, plain, grouped, value)
     found = -1.0, -1, 0, False
@@ -141,6 +162,7 @@ def add_node(
         found = call_search(
             plain.search,
             histograms,
+            members,
             rules.features,
             rules.n_values,
             rules.is_categorical,
@@ -151,6 +173,7 @@ def add_node(
             _seed_of(node, rules),
             drop,
             rules.rising,
+            rules.listed[node & 1],
             rules.is_candidate[node & 1],
             nodes.goes_left[node],
             sums,
@@ -426,7 +449,7 @@ def _grow(
     individuals : Individuals
         Bins and statistics; members are reordered, so that those of a leaf stand together.
     root : (n_used, n_bins, n_channels) float64, C order
-        The sums of the root.
+        The sums of the root; working space for some features where nodes keep no sums.
     gradients : (2, n_used, n_bins, n_gradients) float64, C order
         Working space, where so many channels of the root, the first, are not summed yet;
         else empty.
@@ -439,7 +462,7 @@ def _grow(
     max_leaves : int
         Leaves at most.
     histograms : (max_leaves + 1, n_used, n_bins, n_channels) float64, C order
-        Working space.
+        Working space; not used where nodes keep no sums.
     nodes : GrowingNodes
         Overwritten.
 
@@ -452,8 +475,11 @@ def _grow(
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
-    add_node(0, root, rules, plain, grouped, nodes)
-    if max_leaves > 2:
+    has_members = False
+    if plain is not None:
+        has_members = plain.has_members
+    add_node(0, root, individuals, rules, plain, grouped, nodes)
+    if max_leaves > 2 and not has_members:
         copy_sums(root, histograms[0])
     n_nodes, n_sets = 1, 0
     for n_leaves in range(2, max_leaves + 1):
@@ -469,10 +495,11 @@ def _grow(
             add_last_leaves(node, n_nodes, rules, plain, grouped, nodes)
         else:
             free = n_leaves - 1
-            _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
+            if not has_members:
+                _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
-                own = histograms[nodes.slot[child]]
-                add_node(child, own, rules, plain, grouped, nodes)
+                own = root if has_members else histograms[nodes.slot[child]]
+                add_node(child, own, individuals, rules, plain, grouped, nodes)
         n_nodes += 2
     close_leaves(nodes, n_nodes)
     return n_nodes, n_sets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from boostr._kernels.threads import run_in_parts
 from boostr._typing import Address, BinArray, FloatArray, IndexArray
 
 __all__ = [
+    "Members",
     "accumulate_any",
     "accumulate_few",
     "accumulate_histograms",
     "accumulate_histograms_parallel",
+    "accumulate_members",
     "accumulate_some_bins",
     "call_accumulate",
     "count_shares",
@@ -280,6 +283,30 @@ _SIGNATURE = types.void(
 )
 call_accumulate, _find_few = call_by_address(accumulate_few, _SIGNATURE)
 _, _find_any = call_by_address(accumulate_any, _SIGNATURE)
+
+
+class Members(NamedTuple):
+    """Members of a node that has no histograms."""
+
+    x_binned: BinArray  # (n_individuals, n_features), C order
+    gradients: FloatArray  # (n_individuals, n_gradients), C order
+    curvatures: FloatArray  # (n_individuals, n_curvatures), C order
+    rows: IndexArray  # (n_members,)
+    accumulate: Address  # of `accumulate_histograms`
+
+
+@inner_kernel
+def accumulate_members(members: Members, features: IndexArray, out: FloatArray) -> None:
+    """Do what `accumulate_histograms` does for the members of a node."""
+    call_accumulate(
+        members.accumulate,
+        members.x_binned,
+        members.gradients,
+        members.curvatures,
+        members.rows,
+        features,
+        out,
+    )
 
 
 def _are_few(gradients: FloatArray, curvatures: FloatArray) -> bool:

@@ -251,7 +251,7 @@ def _do_step(
         elif kind == _SEARCH:
             own = node + part
             sums = root if own == 0 else histograms[nodes.slot[own]]
-            add_node(own, sums, rules, plain, None, nodes)
+            add_node(own, sums, individuals, rules, plain, None, nodes)
         elif kind == _DIVIDE:
             _divide_part(node, part, n_parts, individuals, nodes, board)
         elif kind == _GATHER:

@@ -14,6 +14,7 @@ from boostr._kernels._jit import (
     kernel,
     types,
 )
+from boostr._kernels.histogram import Members, accumulate_members
 from boostr._kernels.scan import scan_any_terms, scan_one_term, scan_two_terms
 from boostr._typing import Address, BoolArray, FloatArray, IndexArray
 
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 ROUNDING = 1e-10  # gains below this share of the objective are rounding, not structure
+_LISTED_BELOW = 4  # members for each bin: nodes of fewer have many empty bins
 _PSEUDO_COUNT = 10.0  # individuals of the node's mean that every category is mixed with
 
 
@@ -233,6 +235,25 @@ def _split_categories(
     return best, best_bin, best_missing_left
 
 
+@inner_kernel
+def _list_bins(
+    counts: FloatArray, draws: bool, is_candidate: BoolArray, order: IndexArray
+) -> int:
+    """List the bins of members and of drawn candidates, and whether they are candidates.
+
+    Returns their number. Which bins of a small node are empty cannot be guessed, so there
+    are no branches.
+    """
+    n_listed: Any = np.uint64(0)
+    for bin_index in range(np.uint64(counts.shape[0])):
+        is_drawn = is_candidate[bin_index]
+        order[n_listed] = bin_index
+        is_candidate[n_listed] = is_drawn
+        n_listed += np.uint64((counts[bin_index] > 0.0) | (draws & is_drawn))
+    n_found: Any = np.int64(n_listed)
+    return n_found
+
+
 @inlined_kernel
 def _split_numbers(
     histogram: FloatArray,
@@ -246,13 +267,17 @@ def _split_numbers(
     best: float,
     is_candidate: BoolArray,
     rising: IndexArray,
+    listed: IndexArray,
     goes_left: BoolArray,
 ) -> tuple[float, int, bool]:
     """Return the same for a feature whose bins have an order."""
+    n_members = totals[totals.shape[0] - 1]
     counts = histogram[:n_used, totals.shape[0] - 1]
     order = rising[:n_used]
     if n_candidates > 0 and n_used > 0:
         draw_candidates(counts, n_candidates, seed, is_candidate)
+    if n_members < _LISTED_BELOW * n_used:
+        order = listed[: _list_bins(counts, n_candidates > 0, is_candidate, listed)]
     reduction, position, missing_left = _find_threshold(
         histogram,
         order,
@@ -263,12 +288,13 @@ def _split_numbers(
         min_count,
         n_candidates == 0,
     )
+    bin_index = 0
     if reduction > best:
-        best = reduction
+        best, bin_index = reduction, order[position]
         if n_candidates == 0:
-            position = find_middle_of_gap(counts, position)
-        mark_left(order, position, missing_left, missing_left, goes_left)
-    return best, position, missing_left
+            bin_index = find_middle_of_gap(counts, bin_index)
+        mark_left(rising[:n_used], bin_index, missing_left, missing_left, goes_left)
+    return best, bin_index, missing_left
 
 
 @kernel
@@ -295,6 +321,7 @@ def sum_left(histogram: FloatArray, goes_left: BoolArray, out: FloatArray) -> No
 @kernel
 def find_best_split(
     histograms: FloatArray,
+    members: Members,
     features: IndexArray,
     n_values: IndexArray,
     is_categorical: BoolArray | None,
@@ -305,6 +332,7 @@ def find_best_split(
     seed: np.uint64,
     own: float,
     rising: IndexArray,
+    listed: IndexArray,
     is_candidate: BoolArray,
     goes_left: BoolArray,
     sums: FloatArray,
@@ -315,7 +343,9 @@ def find_best_split(
     ----------
     histograms : (n_used, n_bins, n_channels) float64, C order
         Sums per feature and bin; the last bin holds missing values, the last channel
-        counts individuals.
+        counts individuals. Working space for some features if there are members.
+    members : Members
+        Those of a node whose sums are not known yet; else none.
     features : (n_used,) int32
         The features behind the histograms.
     n_values : (n_features,) int32
@@ -336,6 +366,8 @@ def find_best_split(
         What the node gains as a leaf.
     rising : (n_bins,) int32
         The numbers 0, 1, 2 and so on.
+    listed : (n_bins,) int32
+        Working space.
     is_candidate : (n_bins,) bool
         All True; working space where thresholds are drawn.
     goes_left : (n_bins,) bool
@@ -357,6 +389,7 @@ def find_best_split(
     the gains of their splits: the best of very many partitions looks good by chance.
     """
     totals, n_channels = sums[0], histograms.shape[2]
+    has_members = members.rows.shape[0] > 0
     best = own * (1.0 + ROUNDING)
     best_slot = -1
     best_bin = 0
@@ -365,10 +398,15 @@ def find_best_split(
         return -1.0, -1, 0, False
     for slot in range(features.shape[0]):
         feature = features[slot]
+        place = slot % histograms.shape[0]
+        if has_members and place == 0:
+            some = features[slot : slot + histograms.shape[0]]
+            accumulate_members(members, some, histograms[: some.shape[0]])
+        histogram = histograms[place]
         own_seed = mix_bits(seed + np.uint64(feature + 1)) if n_candidates > 0 else seed
         if is_categorical is not None and is_categorical[feature]:
             reduction, bin_index, missing_left = _split_categories(
-                histograms[slot],
+                histogram,
                 n_values[feature],
                 totals,
                 penalty,
@@ -382,7 +420,7 @@ def find_best_split(
             )
         else:
             reduction, bin_index, missing_left = _split_numbers(
-                histograms[slot],
+                histogram,
                 n_values[feature],
                 totals,
                 penalty,
@@ -393,6 +431,7 @@ def find_best_split(
                 best,
                 is_candidate,
                 rising,
+                listed,
                 goes_left,
             )
         if reduction > best:
@@ -400,9 +439,12 @@ def find_best_split(
             best_slot = slot
             best_bin = bin_index
             best_missing_left = missing_left
+            if has_members:
+                sum_left(histogram, goes_left, sums[1])
     if best_slot < 0:
         return -1.0, -1, 0, False
-    sum_left(histograms[best_slot], goes_left, sums[1])
+    if not has_members:
+        sum_left(histograms[best_slot], goes_left, sums[1])
     return best - own, best_slot, best_bin, best_missing_left
 
 
@@ -412,6 +454,9 @@ def _sign(categories: Any, solver: Any) -> Any:
     result = types.Tuple((types.float64, types.int64, types.int64, types.boolean))
     return result(
         types.float64[:, :, ::1],
+        types.NamedTuple(
+            (types.uint8[:, ::1], table, table, numbers, types.int64), Members
+        ),
         numbers,
         numbers,
         categories,
@@ -421,6 +466,7 @@ def _sign(categories: Any, solver: Any) -> Any:
         types.int64,
         types.uint64,
         types.float64,
+        numbers,
         numbers,
         flags,
         flags,

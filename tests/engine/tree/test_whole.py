@@ -1,5 +1,7 @@
 """Trees that one kernel grows are those that are grown node by node."""
 
+from contextlib import contextmanager
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -28,6 +30,16 @@ class NodeByNode:
 
     def read_root(self, features, max_leaves):
         return None
+
+
+@contextmanager
+def summed(*, keeps_sums):
+    """Let nodes keep their sums, or be summed anew, a few features at a time."""
+    place = "boostr._engine.tree._source"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{place}._MANY_SUMS", 2**62 if keeps_sums else 0)
+        patch.setattr(f"{place}._N_TOGETHER", 2)
+        yield
 
 
 def make_source(problem, members=None, n_threads=1):
@@ -66,16 +78,49 @@ def assert_same(found, expected):
     n_candidates=st.sampled_from([0, 1, 3]),
     gamma1=st.sampled_from([0.0, 0.05]),
     features=st.sampled_from([[0, 1, 2], [2], [1, 0]]),
+    keeps_sums=st.booleans(),
 )
-def test_a_kernel_grows_the_same_tree(seed, n, family, features, **params):
+def test_a_kernel_grows_the_same_tree(seed, n, family, features, keeps_sums, **params):
     rng = np.random.default_rng(seed)
     problem = make_problem(rng, n, family)
     members = rng.permutation(n)[: max(1, n - n // 4)].astype(np.int32)
-    source = make_source(problem, np.sort(members))
-    found = grow(problem, source, features, seed, **params)
-    source.start(np.sort(members))
-    expected = grow(problem, NodeByNode(source), features, seed, **params)
+    with summed(keeps_sums=keeps_sums):
+        source = make_source(problem, np.sort(members))
+        found = grow(problem, source, features, seed, **params)
+        source.start(np.sort(members))
+        expected = grow(problem, NodeByNode(source), features, seed, **params)
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize("n_candidates", [0, 3])
+def test_nodes_that_are_summed_anew_are_split_as_others(rng, n_candidates):
+    problem = make_problem(rng, 200)
+    growth = {"max_leaves": 8, "min_samples_leaf": 9, "n_candidates": n_candidates}
+    trees = []
+    for keeps_sums in (True, False):
+        with summed(keeps_sums=keeps_sums):
+            source = make_source(problem)
+            trees.append(grow(problem, source, [0, 1, 2], **growth))
+            root = source.read_root(np.arange(3, dtype=np.int32), 8)
+            assert root.has_members != keeps_sums
+    kept, anew = trees
+    assert np.array_equal(anew.nodes.feature, kept.nodes.feature)
+    assert np.array_equal(anew.nodes.bin_threshold, kept.nodes.bin_threshold)
+    np.testing.assert_allclose(anew.nodes.value, kept.nodes.value, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "expected"), [(70, 3, True), (69, 3, False), (70, 4, False)]
+)
+def test_few_members_with_many_features_are_summed_anew(
+    rng, monkeypatch, few, many, expected
+):
+    problem = make_problem(rng, 70)
+    n_sums = problem.features.n_bins * problem.channels().shape[1]  # of a feature
+    monkeypatch.setattr("boostr._engine.tree._source._FEW_MEMBERS", few)
+    monkeypatch.setattr("boostr._engine.tree._source._MANY_SUMS", many * n_sums)
+    root = make_source(problem).read_root(np.arange(3, dtype=np.int32), 8)
+    assert root.has_members == expected
 
 
 def make_groups(problem, rng, *, grows=True):

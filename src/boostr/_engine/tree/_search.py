@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from boostr._kernels.group_lasso import Groups, find_descend, solve_groups
+from boostr._kernels.histogram import Members
 from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.solve import FULL, GROUPED, solve_leaf
 from boostr._kernels.split import find_best_split, find_search, sum_bins
@@ -30,6 +31,11 @@ __all__ = [
     "search_features",
     "search_nobody",
 ]
+
+
+_NO_MEMBERS = Members(
+    np.empty((0, 1), np.uint8), np.empty((0, 1)), np.empty((0, 1)), np.empty(0, np.int32), 0
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +136,7 @@ def search_features(
     else:
         best = find_best_split(
             histograms,
+            _NO_MEMBERS,
             features,
             params.n_values,
             params.is_categorical,
@@ -140,6 +147,7 @@ def search_features(
             np.uint64(seed),
             node.reduction,
             _number_bins(n_bins),
+            np.empty(n_bins, dtype=np.int32),
             np.ones(n_bins, dtype=np.bool_),
             found.goes_left,
             found.sums,

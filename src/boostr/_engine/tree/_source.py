@@ -25,6 +25,9 @@ __all__ = ["PARALLEL_FROM", "HistogramSource", "LocalSource"]
 PARALLEL_FROM = 10_000  # members from which waking up threads pays
 _MOST_SUMS = 2**21  # of all leaves of a tree that is grown by one kernel
 _FEW_CHANNELS = 32  # more of them take as long as more members
+_FEW_MEMBERS = 2_000  # of a tree whose nodes may be summed anew, and keep no histograms
+_MANY_SUMS = 2**15  # of a node, from which they are
+_N_TOGETHER = 8  # features that are summed at a time then
 
 
 class HistogramSource(Protocol):
@@ -116,16 +119,20 @@ class LocalSource:
         shape = self._root_shape(features)
         n_threads = self._n_threads if len(self._order) >= PARALLEL_FROM else 1
         is_large = n_threads > 1 and not self._is_shared
-        if is_large or max_leaves * prod(shape) > _MOST_SUMS:
+        has_members = max_leaves > 1 and self._sums_anew(shape)
+        if not has_members and (is_large or max_leaves * prod(shape) > _MOST_SUMS):
             return None
-        is_summed = max_leaves == 1 or not self._knows(features, shape)
+        is_summed = not has_members and (
+            max_leaves == 1 or not self._knows(features, shape)
+        )
         if is_summed:
             self._sum_root(features)
         space = self._space
         n_spare = count_spare(len(self._order))
-        if space is None or space.histograms.shape != (max_leaves + n_spare, *shape):
+        own_shape = (_N_TOGETHER, *shape[1:]) if has_members else shape
+        if space is None or space.histograms.shape != (max_leaves + n_spare, *own_shape):
             sizes = self._n_gradients, self._fine.missing_bin, n_spare
-            space = TreeSpace(max_leaves, shape, *sizes)
+            space = TreeSpace(max_leaves, own_shape, *sizes)
             self._space = space
         self._span, self._is_grown = {}, True
         data = Individuals(
@@ -136,9 +143,9 @@ class LocalSource:
             self._order,
             self.scratch,
         )
-        return WholeRoot(
-            data, self._root, space, self._fine, n_threads, is_summed=is_summed
-        )
+        root = space.histograms[0] if has_members else self._root
+        kind = {"is_summed": is_summed, "has_members": has_members}
+        return WholeRoot(data, root, space, self._fine, n_threads, **kind)
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
         """Return members by leaf, where those of leaves stand, and members of no leaf yet.
@@ -164,6 +171,15 @@ class LocalSource:
         self._span, self._is_grown = {0: (0, len(self._order))}, True
         self._histograms = {0: self._root.copy()}
         return self._histograms[0]
+
+    def _sums_anew(self, shape: tuple[int, int, int]) -> bool:
+        """Return whether all nodes are summed anew, and not the smaller of siblings alone.
+
+        To read and write the sums of many features takes longer than to sum over few
+        members.
+        """
+        is_few = self._is_shared and len(self._order) <= _FEW_MEMBERS
+        return is_few and prod(shape) >= _MANY_SUMS
 
     def _sum_root(self, features: IndexArray) -> None:
         """Sum over the root's members; what does not change between trees once."""
@@ -218,18 +234,23 @@ class LocalSource:
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
-        """Partition the node; sum over its smaller child, the sibling is the difference."""
+        """Partition the node; sum over its smaller child or over both.
+
+        The sums of the other are the difference.
+        """
         begin, end = self._span.pop(node)
         middle = begin + self._partition(begin, end, feature, goes_left)
         self._span[children[0]] = (begin, middle)
         self._span[children[1]] = (middle, end)
         larger = self._histograms.pop(node)
-        is_left_smaller = middle - begin <= end - middle
-        span = (begin, middle) if is_left_smaller else (middle, end)
         smaller = np.empty_like(larger)
-        self._accumulate(*span, smaller)
-        np.subtract(larger, smaller, out=larger)
-        pair = (smaller, larger) if is_left_smaller else (larger, smaller)
+        spans = sorted([(begin, middle), (middle, end)], key=lambda own: own[1] - own[0])
+        self._accumulate(*spans[0], smaller)
+        if self._sums_anew(larger.shape):
+            self._accumulate(*spans[1], larger)
+        else:
+            np.subtract(larger, smaller, out=larger)
+        pair = (smaller, larger) if spans[0][0] == begin else (larger, smaller)
         self._histograms[children[0]], self._histograms[children[1]] = pair
         return pair
 

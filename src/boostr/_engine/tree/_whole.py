@@ -86,6 +86,7 @@ class TreeSpace:
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
+        self.listed: IndexArray = np.empty((2, n_bins), dtype=np.int32)
         self.is_candidate: BoolArray = np.ones((2, n_bins), dtype=np.bool_)
         self.histograms: FloatArray = np.empty((max_leaves + n_spare, *root_shape))
         self.gradients: FloatArray = np.empty((1 + n_spare, *root_shape[:2], n_terms))
@@ -151,6 +152,7 @@ class WholeRoot:
         "can_share",
         "fine",
         "gradients",
+        "has_members",
         "individuals",
         "is_summed",
         "model",
@@ -168,6 +170,7 @@ class WholeRoot:
         n_threads: int = 1,
         *,
         is_summed: bool = True,
+        has_members: bool = False,
     ) -> None:
         self.individuals = individuals
         self.sums = sums  # (n_used, n_bins, n_channels)
@@ -178,8 +181,10 @@ class WholeRoot:
         self.can_share = can_share(n_threads, boost_together)
         self.model: ModelState | None = None  # that trees are added to, if it is here
         self.is_summed = is_summed
+        self.has_members = has_members  # nodes are summed anew, and keep no histograms
         # Where the kernel sums the channels that change from tree to tree, if it does.
-        self.gradients = space.gradients[:, :0] if is_summed else space.gradients
+        is_known = is_summed or has_members
+        self.gradients = space.gradients[:, :0] if is_known else space.gradients
 
     def can_grow_rounds(self, n_rounds: int) -> bool:
         """Return whether one kernel had better grow and add the trees of so many rounds.
@@ -367,7 +372,8 @@ def _prepare(
     if problem.groups is not None:
         return *arguments, root.space.state_group_rules(root.fine, problem.groups, search)
     solver = problem.kernel_solver
-    return *arguments, PlainRules(solver, find_search(search.is_categorical, solver))
+    found = find_search(search.is_categorical, solver)
+    return *arguments, PlainRules(solver, found, root.has_members)
 
 
 def _arguments(
@@ -389,6 +395,7 @@ def _arguments(
         search.n_candidates,
         np.array([seed], dtype=np.uint64),
         space.rising,
+        space.listed,
         space.is_candidate,
         price,
         accumulate,
