@@ -122,7 +122,15 @@ def test_threads_give_the_same_bits(rng, n_channels, n_chunks):
 @pytest.mark.parametrize("n_chunks", [1, 2, 5])
 @pytest.mark.parametrize(
     ("n_members", "n_shares"),
-    [(19_999, 1), (20_000, 2), (20_003, 2), (300_001, 3), (900_000, 8)],
+    [
+        (19_999, 1),
+        (20_000, 2),
+        (49_999, 2),
+        (50_000, 4),
+        (99_999, 4),
+        (100_000, 8),
+        (300_001, 8),
+    ],
 )
 def test_many_members_are_summed_by_shares(rng, n_members, n_shares, n_chunks):
     node = Node(rng, (2, 3), 2 * n_members, 3, 40)

@@ -42,7 +42,7 @@ def do_step(place, n_parts, totals, counts, team):
 @kernel
 def do_steps(sizes, totals, counts, team):
     """Do so many parts of every step; return how many steps there were."""
-    if team.is_helper:
+    if team.number > 0:
         do_step(0, 0, totals, counts, team)
         return -1
     for place in range(sizes.shape[0]):
@@ -105,7 +105,7 @@ def do_long_step(place, n_parts, numbers, n_rounds, team):
 @kernel
 def do_long_steps(n_steps, numbers, n_rounds, team):
     """Do steps, with a while between them in which helpers have nothing to do."""
-    if team.is_helper:
+    if team.number > 0:
         do_long_step(0, 0, numbers, n_rounds, team)
         return 0
     total = 0
@@ -136,7 +136,7 @@ def test_a_helper_that_comes_late_does_nothing():
     team = Team.of(2)
     check_steps([2, 2], lambda *given: do_steps(*given, team))
     totals, counts = np.zeros((2, 2), dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
-    helper = team._replace(is_helper=True)
+    helper = team._replace(number=1)
     assert do_steps(np.array([2, 2]), totals, counts, helper) == -1
     assert not counts.any()
 

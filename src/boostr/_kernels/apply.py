@@ -204,28 +204,41 @@ def add_tree(
 
 
 @inner_kernel
+def _count_below(rows: IndexArray, row: int) -> int:
+    """Return how many of ascending rows come before one."""
+    first, last = 0, rows.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if rows[middle] < row:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@inner_kernel
 def find_some_leaves(
+    begin: int,
+    end: int,
     x_binned: BinArray,
     missing_bin: int,
     nodes: Nodes,
     members: IndexArray,
     span: PositionArray,
     others: IndexArray,
-    part: int,
-    n_parts: int,
     leaves: IndexArray,
 ) -> None:
-    """Write the leaves of a part of the members, and of a part of the others."""
-    n_members, n_others = members.shape[0], others.shape[0]
-    first, last = n_members * part // n_parts, n_members * (part + 1) // n_parts
+    """Write the leaves of some individuals, or of all, see `add_grown_tree`.
+
+    Unless these are all, the members of every leaf must be in ascending order, and so must
+    the others.
+    """
     for node in range(nodes.feature.shape[0]):
         if nodes.feature[node] < 0:
-            begin = span[node, 0] if span[node, 0] > first else first
-            end = span[node, 1] if span[node, 1] < last else last
-            for position in range(begin, end):
-                leaves[members[position]] = node
-    first, last = n_others * part // n_parts, n_others * (part + 1) // n_parts
-    for position in range(first, last):
+            own = members[span[node, 0] : span[node, 1]]
+            for position in range(_count_below(own, begin), _count_below(own, end)):
+                leaves[own[position]] = node
+    for position in range(_count_below(others, begin), _count_below(others, end)):
         row: Any = np.int64(others[position])
         leaves[row] = _leaf_of(x_binned, row, missing_bin, nodes, 0)
 
@@ -268,11 +281,11 @@ def add_grown_tree(
     float
         The loss of all individuals after the update, see `quadratic_loss`.
     """
-    find_some_leaves(x_binned, missing_bin, nodes, members, span, others, 0, 1, leaves)
-    n_chunks = losses.shape[0]
+    n_rows, n_chunks = leaves.shape[0], losses.shape[0]
+    known = x_binned, missing_bin, nodes, members, span, others
+    find_some_leaves(0, n_rows, *known, leaves)
     for chunk in range(n_chunks):
-        begin = chunk * leaves.shape[0] // n_chunks
-        end = (chunk + 1) * leaves.shape[0] // n_chunks
+        begin, end = chunk * n_rows // n_chunks, (chunk + 1) * n_rows // n_chunks
         losses[chunk] = add_leaves(
             begin, end, leaves, nodes.value, linear, quadratic, theta, gradients
         )

@@ -39,15 +39,18 @@ __all__ = [
     "PlainRules",
     "SplitRules",
     "add_last_leaves",
-    "add_node",
     "add_sums",
+    "begin_node",
     "close_leaves",
     "copy_sums",
+    "end_node",
     "find_largest",
+    "find_members",
     "grow_best_first",
     "grow_groups_best_first",
     "number_set",
     "place_children",
+    "search_node",
 ]
 
 _NODE_STEP = 0x9E3779B97F4A7C15  # between the seeds of nodes
@@ -75,8 +78,8 @@ class SplitRules(NamedTuple):
     n_candidates: int
     seed: AnyArray  # (1,) uint64 of the tree
     rising: IndexArray  # (n_bins,)
-    listed: IndexArray  # (2, n_bins) working space
-    is_candidate: BoolArray  # (2, n_bins) siblings may be searched at the same time
+    listed: IndexArray  # (n_places, n_bins) working space
+    is_candidate: BoolArray  # (n_places, n_bins) all True, working space
     price: float  # of a leaf
     accumulate: Address  # of `accumulate_histograms`
 
@@ -131,7 +134,93 @@ def _seed_of(node: int, rules: SplitRules) -> np.uint64:
 
 
 @inner_kernel
-def add_node(
+def begin_node(
+    node: int,
+    histogram: FloatArray,
+    rules: SplitRules,
+    plain: PlainRules | None,
+    grouped: GroupRules | None,
+    nodes: GrowingNodes,
+) -> float:
+    """Write the coefficients of a leaf; return how far they lower the objective."""
+    sums = nodes.sums[node, 0]
+    sum_bins(histogram, sums)
+    return _solve(sums, rules.penalty, plain, grouped, nodes.value[node])
+
+
+@inner_kernel
+def search_node(
+    node: int,
+    place: int,
+    drop: float,
+    histograms: FloatArray,
+    features: IndexArray,
+    members: Members,
+    rules: SplitRules,
+    plain: PlainRules,
+    goes_left: BoolArray,
+    sums: FloatArray,
+) -> tuple[float, int, int, bool]:
+    """Return the best split of a node on some features, see `find_best_split`.
+
+    Searches in different places may be made at the same time.
+    """
+    return call_search(
+        plain.search,
+        histograms,
+        members,
+        features,
+        rules.n_values,
+        rules.is_categorical,
+        rules.penalty,
+        plain.solver,
+        rules.min_count,
+        rules.n_candidates,
+        _seed_of(node, rules),
+        drop,
+        rules.rising,
+        rules.listed[place],
+        rules.is_candidate[place],
+        goes_left,
+        sums,
+    )
+
+
+@inner_kernel
+def end_node(
+    node: int,
+    found: tuple[float, int, int, bool],
+    rules: SplitRules,
+    nodes: GrowingNodes,
+) -> None:
+    """Make a node a leaf, which is open if its best split pays."""
+    gain, slot, bin_index, missing_left = found
+    nodes.n_members[node] = nodes.sums[node, 0, nodes.sums.shape[2] - 1]
+    nodes.gain[node] = gain - rules.price
+    nodes.is_open[node] = slot >= 0 and nodes.gain[node] > 0.0
+    nodes.feature[node] = rules.features[slot] if slot >= 0 else -1
+    nodes.bin_threshold[node] = bin_index
+    nodes.missing_left[node] = missing_left
+    nodes.left_child[node] = 0
+    nodes.category_set[node] = -1
+
+
+@inner_kernel
+def find_members(
+    begin: int, end: int, individuals: Individuals, rules: SplitRules
+) -> Members:
+    """Return members of a tree that stand together."""
+    return Members(
+        individuals.x_binned,
+        individuals.gradients,
+        individuals.curvatures,
+        individuals.members[begin:end],
+        rules.accumulate,
+    )
+
+
+@inner_kernel
+def _add_node(
     node: int,
     histograms: FloatArray,
     individuals: Individuals,
@@ -141,40 +230,25 @@ def add_node(
     nodes: GrowingNodes,
 ) -> None:
     """Add a leaf with its coefficients; open it if its best split pays."""
-    sums, value = nodes.sums[node], nodes.value[node]
     has_members = False
     if plain is not None:
         has_members = plain.has_members
     begin, end = nodes.span[node, 0], nodes.span[node, 1] if has_members else 0
-    members = Members(
-        individuals.x_binned,
-        individuals.gradients,
-        individuals.curvatures,
-        individuals.members[begin:end],
-        rules.accumulate,
-    )
+    members = find_members(begin, end, individuals, rules)
     if has_members:
         accumulate_members(members, rules.features[:1], histograms[:1])
-    sum_bins(histograms[0], sums[0])
-    drop = _solve(sums[0], rules.penalty, plain, grouped, value)
-    found = -1.0, -1, 0, False
+    drop = begin_node(node, histograms[0], rules, plain, grouped, nodes)
+    found, sums = (-1.0, -1, 0, False), nodes.sums[node]
     if plain is not None:
-        found = call_search(
-            plain.search,
-            histograms,
-            members,
-            rules.features,
-            rules.n_values,
-            rules.is_categorical,
-            rules.penalty,
-            plain.solver,
-            rules.min_count,
-            rules.n_candidates,
-            _seed_of(node, rules),
+        found = search_node(
+            node,
+            0,
             drop,
-            rules.rising,
-            rules.listed[node & 1],
-            rules.is_candidate[node & 1],
+            histograms,
+            rules.features,
+            members,
+            rules,
+            plain,
             nodes.goes_left[node],
             sums,
         )
@@ -186,27 +260,19 @@ def add_node(
             rules.n_values,
             rules.is_categorical,
             rules.penalty,
-            value,
+            nodes.value[node],
             drop,
             rules.min_count,
             rules.n_candidates,
             _seed_of(node, rules),
             rules.rising,
-            rules.is_candidate[node & 1],
+            rules.is_candidate[0],
             grouped,
             grouped.sides[node],
             sums[0],
             sums[1],
         )
-    gain, slot, bin_index, missing_left = found
-    nodes.n_members[node] = sums[0, sums.shape[1] - 1]
-    nodes.gain[node] = gain - rules.price
-    nodes.is_open[node] = slot >= 0 and nodes.gain[node] > 0.0
-    nodes.feature[node] = rules.features[slot] if slot >= 0 else -1
-    nodes.bin_threshold[node] = bin_index
-    nodes.missing_left[node] = missing_left
-    nodes.left_child[node] = 0
-    nodes.category_set[node] = -1
+    end_node(node, found, rules, nodes)
 
 
 @inner_kernel
@@ -259,7 +325,7 @@ def _refine(
             grouped.drops[node],
             rules.min_count,
             rules.rising,
-            rules.is_candidate[node & 1],
+            rules.is_candidate[0],
             grouped,
             sides,
             sums,
@@ -478,7 +544,7 @@ def _grow(
     has_members = False
     if plain is not None:
         has_members = plain.has_members
-    add_node(0, root, individuals, rules, plain, grouped, nodes)
+    _add_node(0, root, individuals, rules, plain, grouped, nodes)
     if max_leaves > 2 and not has_members:
         copy_sums(root, histograms[0])
     n_nodes, n_sets = 1, 0
@@ -499,7 +565,7 @@ def _grow(
                 _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
                 own = root if has_members else histograms[nodes.slot[child]]
-                add_node(child, own, individuals, rules, plain, grouped, nodes)
+                _add_node(child, own, individuals, rules, plain, grouped, nodes)
         n_nodes += 2
     close_leaves(nodes, n_nodes)
     return n_nodes, n_sets

@@ -38,7 +38,7 @@ __all__ = [
 # second one of other processors, whose first one is smaller.
 _FAST_BYTES = 61_440 if platform.machine() in {"aarch64", "arm64"} else 262_144
 _SHARED_FROM = 20_000  # members from which a node is summed by shares
-_SHARE = 100_000  # members of a share, if there are so many
+_SHARE = 12_500  # members of a share at least, but of the first two
 _MOST_SHARES = 8
 _AHEAD = 8  # members between the one that is summed and the one that is asked for
 _BLOCK = 512  # members that are read at a time; they should stay in the second cache
@@ -259,17 +259,17 @@ def count_shares(n_members: int) -> int:
     """
     if n_members < _SHARED_FROM:
         return 1
-    n_shares = n_members // _SHARE
-    if n_shares < 2:
-        return 2
-    return n_shares if n_shares < _MOST_SHARES else _MOST_SHARES
+    n_shares = 2  # then 4, 8 and so on: two threads have as many each
+    while n_shares < _MOST_SHARES and n_members >= 2 * n_shares * _SHARE:
+        n_shares *= 2
+    return n_shares
 
 
 _count_shares: Callable[[int], int] = getattr(count_shares, "py_func", count_shares)
 
 
 def count_spare(n_members: int) -> int:
-    """Return how many histograms a tree needs beside those of its nodes, one at least."""
+    """Return how many histograms threads need beside those of nodes, one at least."""
     return max(_count_shares(n_members) - 1, 1)
 
 

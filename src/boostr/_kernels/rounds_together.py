@@ -6,6 +6,8 @@ number of threads, but the bits of their results do not.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from boostr._kernels._jit import inner_kernel, kernel
@@ -17,23 +19,26 @@ from boostr._kernels.growth import (
     PlainRules,
     SplitRules,
     add_last_leaves,
-    add_node,
     add_sums,
+    begin_node,
     close_leaves,
     copy_sums,
+    end_node,
     find_largest,
+    find_members,
     number_set,
     place_children,
+    search_node,
 )
 from boostr._kernels.histogram import call_accumulate, count_shares
 from boostr._kernels.rounds import (
     GrownTrees,
     ModelState,
-    begin_round,
     end_round,
     read_tree,
     write_tree,
 )
+from boostr._kernels.split import ROUNDING
 from boostr._kernels.team import (
     RESULTS,
     Team,
@@ -43,12 +48,24 @@ from boostr._kernels.team import (
     next_part,
     read_step,
 )
-from boostr._typing import AnyArray, FloatArray, IndexArray, PositionArray
+from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray, PositionArray
 
-__all__ = ["boost_together"]
+__all__ = ["FoundSplits", "boost_together"]
 
-_SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _FIND, _ADD = range(7)  # steps
-_N_FOUND = 8  # parts in which leaves are found
+_SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _ADD = range(6)  # steps
+_N_ADDED = 8  # parts of individuals to whom a tree is added, each of several chunks
+
+
+class FoundSplits(NamedTuple):
+    """The best splits on runs of features: of a node, or of two, one after the other."""
+
+    drop: FloatArray  # (2,) how far leaves lower the objective
+    reduction: FloatArray  # (n_places,) how far splits do; see `find_best_split`
+    split: PositionArray  # (n_places, 3) feature, bin, and whether missing values go left
+    goes_left: BoolArray  # (n_places, n_bins) fine ones
+    sums: FloatArray  # (n_places, 2, n_channels)
+
+
 _Tree = tuple[  # what all steps need, see `_do_step`
     Individuals,
     FloatArray,
@@ -57,6 +74,7 @@ _Tree = tuple[  # what all steps need, see `_do_step`
     PlainRules,
     FloatArray,
     GrowingNodes,
+    FoundSplits,
     ModelState,
     GrownTrees,
     Team,
@@ -74,6 +92,7 @@ def _sum_part(
     rules: SplitRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
+    everybody: IndexArray,
 ) -> None:
     """Sum over members, many by shares, see `count_shares`.
 
@@ -94,7 +113,7 @@ def _sum_part(
         individuals.x_binned,
         individuals.gradients,
         individuals.curvatures,
-        individuals.members[first:last],
+        (everybody if node == 0 else individuals.members)[first:last],
         rules.features[low:high],
         out[low:high],
     )
@@ -112,17 +131,21 @@ def _join_part(
     histograms: FloatArray,
     nodes: GrowingNodes,
 ) -> None:
-    """Add the sums of shares; the sibling of a node has what is left of the parent's."""
+    """Add the sums of shares; the sibling of a node has what is left of the parent's.
+
+    Those of the root are copied, so that its children may overwrite them.
+    """
     low, high = cut(0, root.shape[0], part, n_parts)
     n_shares = count_shares(nodes.span[node, 1] - nodes.span[node, 0])
     if node == 0:
-        own = gradients[0, low:high]
-        for share in range(1, n_shares):
-            add_sums(gradients[share, low:high], 1.0, own)
-        for slot in range(high - low):
-            for bin_index in range(own.shape[1]):
-                for channel in range(own.shape[2]):
-                    root[low + slot, bin_index, channel] = own[slot, bin_index, channel]
+        for slot in range(low, high):
+            for bin_index in range(gradients.shape[2]):
+                for channel in range(gradients.shape[3]):
+                    total = gradients[0, slot, bin_index, channel]
+                    for share in range(1, n_shares):
+                        total += gradients[share, slot, bin_index, channel]
+                    root[slot, bin_index, channel] = total
+        copy_sums(root[low:high], histograms[0, low:high])
         return
     sums = histograms[nodes.slot[node], low:high]
     for share in range(1, n_shares):
@@ -132,16 +155,85 @@ def _join_part(
 
 
 @inner_kernel
+def _search_part(
+    node: int,
+    part: int,
+    n_parts: int,
+    individuals: Individuals,
+    root: FloatArray,
+    histograms: FloatArray,
+    rules: SplitRules,
+    plain: PlainRules,
+    nodes: GrowingNodes,
+    found: FoundSplits,
+) -> None:
+    """Find the best split on a run of features: of the root, or of one of two siblings."""
+    n_nodes = 1 if node == 0 else 2
+    own = node + part % n_nodes
+    low, high = cut(0, rules.features.shape[0], part // n_nodes, n_parts // n_nodes)
+    sums = root if own == 0 else histograms[nodes.slot[own]]
+    total = nodes.sums[own, 0]
+    for channel in range(total.shape[0]):
+        found.sums[part, 0, channel] = total[channel]
+    # Whether they gain more than a leaf is asked at the end, of the best alone.
+    reduction, slot, bin_index, missing_left = search_node(
+        own,
+        part,
+        0.0,
+        sums[low:high],
+        rules.features[low:high],
+        find_members(0, 0, individuals, rules),
+        rules,
+        plain,
+        found.goes_left[part],
+        found.sums[part],
+    )
+    found.reduction[part] = reduction
+    found.split[part, 0] = low + slot if slot >= 0 else -1
+    found.split[part, 1], found.split[part, 2] = bin_index, missing_left
+
+
+@inner_kernel
+def _choose_split(
+    node: int,
+    drop: float,
+    first: int,
+    step: int,
+    n_parts: int,
+    rules: SplitRules,
+    nodes: GrowingNodes,
+    found: FoundSplits,
+) -> None:
+    """Choose the best of the splits of a node, the first of equals, as it is done alone."""
+    best, most = -1, drop * (1.0 + ROUNDING)
+    for part in range(first, n_parts, step):
+        if found.split[part, 0] >= 0 and found.reduction[part] > most:
+            best, most = part, found.reduction[part]
+    split = -1.0, -1, 0, False
+    if best >= 0:
+        slot, bin_index = found.split[best, 0], found.split[best, 1]
+        split = most - drop, slot, bin_index, found.split[best, 2] == 1
+        for channel in range(nodes.sums.shape[2]):
+            nodes.sums[node, 1, channel] = found.sums[best, 1, channel]
+        for bin_index in range(nodes.goes_left.shape[1]):
+            nodes.goes_left[node, bin_index] = found.goes_left[best, bin_index]
+    end_node(node, split, rules, nodes)
+
+
+@inner_kernel
 def _divide_part(
     node: int,
     part: int,
     n_parts: int,
     individuals: Individuals,
     nodes: GrowingNodes,
+    everybody: IndexArray,
     board: PositionArray,
 ) -> None:
     """Divide members of a node; those who go right stand in the scratch, too."""
     begin, end = cut(nodes.span[node, 0], nodes.span[node, 1], part, n_parts)
+    if node == 0:
+        _copy_members(everybody[begin:end], individuals.members[begin:])
     board[RESULTS + part] = partition_members(
         individuals.x_fine,
         int(np.int64(nodes.feature[node])),
@@ -201,22 +293,37 @@ def _add_part(
     part: int,
     n_parts: int,
     individuals: Individuals,
+    span: PositionArray,
     model: ModelState,
     out: GrownTrees,
 ) -> None:
     """Add the tree of a round to the coefficients of some individuals."""
-    leaves = individuals.scratch
-    begin, end = cut(0, leaves.shape[0], part, n_parts)
-    model.losses[part] = add_leaves(
-        begin,
-        end,
+    leaves, tree = individuals.scratch, read_tree(turn, out)
+    n_rows, n_chunks = leaves.shape[0], model.losses.shape[0]
+    first, last = cut(0, n_chunks, part, n_parts)
+    find_some_leaves(
+        cut(0, n_rows, first, n_chunks)[0],
+        cut(0, n_rows, last, n_chunks)[0],
+        individuals.x_fine,
+        model.missing_bin,
+        tree,
+        individuals.members,
+        span,
+        model.others,
         leaves,
-        read_tree(turn, out).value,
-        model.linear,
-        model.quadratic,
-        model.theta,
-        individuals.gradients,
     )
+    for chunk in range(first, last):
+        begin, end = cut(0, n_rows, chunk, n_chunks)
+        model.losses[chunk] = add_leaves(
+            begin,
+            end,
+            leaves,
+            tree.value,
+            model.linear,
+            model.quadratic,
+            model.theta,
+            individuals.gradients,
+        )
 
 
 @inner_kernel
@@ -231,13 +338,14 @@ def _do_step(
     plain: PlainRules,
     histograms: FloatArray,
     nodes: GrowingNodes,
+    found: FoundSplits,
     model: ModelState,
     out: GrownTrees,
     team: Team,
 ) -> None:
     """Do a step together with helpers; as one of them, do parts of all steps.
 
-    The node is the number of the round where leaves are found and added.
+    The node is the number of the round where a tree is added.
     """
     board = team.board
     part = begin_step(team, kind, node, n_parts)
@@ -245,31 +353,18 @@ def _do_step(
         kind, node, n_parts = read_step(team)
         if kind == _SUM:
             data = (individuals, root, gradients, rules, histograms, nodes)
-            _sum_part(node, part, n_parts, *data)
+            _sum_part(node, part, n_parts, *data, model.members)
         elif kind == _JOIN:
             _join_part(node, part, n_parts, root, gradients, histograms, nodes)
         elif kind == _SEARCH:
-            own = node + part
-            sums = root if own == 0 else histograms[nodes.slot[own]]
-            add_node(own, sums, individuals, rules, plain, None, nodes)
+            sums = (individuals, root, histograms)
+            _search_part(node, part, n_parts, *sums, rules, plain, nodes, found)
         elif kind == _DIVIDE:
-            _divide_part(node, part, n_parts, individuals, nodes, board)
+            _divide_part(node, part, n_parts, individuals, nodes, model.members, board)
         elif kind == _GATHER:
             _gather_right(node, part, n_parts, individuals, nodes, board)
-        elif kind == _FIND:
-            find_some_leaves(
-                individuals.x_fine,
-                model.missing_bin,
-                read_tree(node, out),
-                individuals.members,
-                nodes.span,
-                model.others,
-                part,
-                n_parts,
-                individuals.scratch,
-            )
         else:
-            _add_part(node, part, n_parts, individuals, model, out)
+            _add_part(node, part, n_parts, individuals, nodes.span, model, out)
         part = next_part(team)
 
 
@@ -285,18 +380,33 @@ def _sum(node: int, n_runs: int, nodes: GrowingNodes, tree: _Tree) -> None:
 
 
 @inner_kernel
+def _search(node: int, n_nodes: int, n_runs: int, tree: _Tree) -> None:
+    """Add the root, or two siblings: leaves that are open if their best splits pay."""
+    _, root, _, rules, plain, histograms, nodes, found, _, _, _ = tree
+    for place in range(n_nodes):
+        own = node + place
+        sums = root if own == 0 else histograms[nodes.slot[own]]
+        found.drop[place] = begin_node(own, sums[0], rules, plain, None, nodes)
+    n_parts = n_nodes * n_runs
+    _do_step(_SEARCH, node, n_parts, *tree)
+    for place in range(n_nodes):
+        drop, parts = found.drop[place], (place, n_nodes, n_parts)
+        _choose_split(node + place, drop, *parts, rules, nodes, found)
+
+
+@inner_kernel
 def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
     """Do what `grow_best_first` does on several threads."""
-    individuals, root, gradients, rules, plain, histograms, nodes, _, _, team = tree
+    individuals, root, gradients, rules, plain, histograms, nodes, _, model, _, team = tree
     n_threads, n_features = team.n_threads, rules.features.shape[0]
     n_runs = n_threads if n_threads < n_features else n_features
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
     if gradients.shape[1] > 0:
         _sum(0, n_runs, nodes, tree)
-    _do_step(_SEARCH, 0, 1, *tree)
-    if max_leaves > 2:
+    else:
         copy_sums(root, histograms[0])
+    _search(0, 1, n_runs, tree)
     n_nodes, n_sets = 1, 0
     for n_leaves in range(2, max_leaves + 1):
         node = find_largest(nodes, n_nodes)
@@ -313,8 +423,10 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
         else:
             smaller = place_children(node, n_nodes, n_leaves - 1, nodes)
             _sum(smaller, n_runs, nodes, tree)
-            _do_step(_SEARCH, n_nodes, 2, *tree)
+            _search(n_nodes, 2, n_runs, tree)
         n_nodes += 2
+    if n_nodes == 1:
+        _copy_members(model.members, individuals.members)
     close_leaves(nodes, n_nodes)
     return n_nodes, n_sets
 
@@ -333,6 +445,7 @@ def boost_together(
     plain: PlainRules,
     model: ModelState,
     out: GrownTrees,
+    found: FoundSplits,
     team: Team,
 ) -> None:
     """Do what `boost` does on several threads."""
@@ -344,19 +457,20 @@ def boost_together(
         plain,
         histograms,
         nodes,
+        found,
         model,
         out,
         team,
     )
-    if team.is_helper:
+    if team.number > 0:
         _do_step(0, 0, 0, *tree)
         return
     for turn in range(seeds.shape[0]):
-        begin_round(turn, seeds, individuals.members, model, rules)
+        rules.seed[0] = seeds[turn]
         n_new = _grow(tree, max_leaves)
         write_tree(turn, nodes, n_new, learning_rate, out)
-        _do_step(_FIND, turn, _N_FOUND, *tree)
-        _do_step(_ADD, turn, model.losses.shape[0], *tree)
+        n_chunks = model.losses.shape[0]
+        _do_step(_ADD, turn, _N_ADDED if n_chunks > _N_ADDED else n_chunks, *tree)
         total = sum_in_order(model.losses)
         end_round(turn, total, individuals.gradients, model, out)
     dismiss(team)

@@ -4,6 +4,10 @@ To wake up a thread of Python takes as long as a small step. So other threads ru
 kernel beside the first one, as helpers: they wait in it for steps, and take parts of them.
 The first thread never waits for a part that nobody has taken, so that a step ends also
 where helpers come late or not at all.
+
+Half of the threads take the first part that is left, the others the last one. So each of
+two threads meets the same individuals and features in all steps, and finds in its cache
+what it has written there; a faster one still does more.
 """
 
 from __future__ import annotations
@@ -38,11 +42,11 @@ __all__ = [
 T = TypeVar("T")
 
 # Places of the board. Those that several threads write have cache lines of their own.
-_TICKET = 0  # numbers of the step, of its parts, and of the part that is taken next
+_TICKET = 0  # numbers of the step, of its parts, and of those taken from either end
 _N_DONE = 16  # parts of the step
 _STEP = 32  # what the step is: two numbers that the kernel knows, and how many parts it has
 RESULTS = 40  # of parts, a number each
-_MOST_PARTS = 1 << 20
+_MOST_PARTS = 1 << 14
 _DISMISSED = -1  # in the place of a ticket
 # Of processors on which a thread that waits may slow down another on the same core.
 _PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
@@ -57,7 +61,7 @@ class Team(NamedTuple):
 
     board: PositionArray  # what they tell each other
     n_threads: int
-    is_helper: bool = False
+    number: int = 0  # of the thread; others than the first are helpers
 
     @classmethod
     def of(cls, n_threads: int) -> Self:
@@ -78,8 +82,8 @@ def run_together(n_threads: int, kernel: Callable[..., T], *args: Any) -> T:
     """
     # Helpers that come late must not disturb the next call: every call has its own board.
     team = Team.of(n_threads)
-    for _ in range(n_threads - 1):
-        run_soon(n_threads - 1, _help, kernel, *args, team._replace(is_helper=True))
+    for number in range(1, n_threads):
+        run_soon(n_threads - 1, _help, kernel, *args, team._replace(number=number))
     return kernel(*args, team)
 
 
@@ -171,12 +175,13 @@ def begin_step(team: Team, kind: int, node: int, n_parts: int) -> int:
     Helpers wait in it for steps; what they pass is of no meaning.
     """
     board = team.board
-    if team.is_helper:
+    if team.number > 0:
         return _take_part(team)
     board[_STEP], board[_STEP + 1], board[_STEP + 2] = kind, node, n_parts
     board[_N_DONE] = 0
-    number = (board[_TICKET] // _MOST_PARTS // _MOST_PARTS) + 1
-    _store(board, _TICKET, 0, (number * _MOST_PARTS + n_parts) * _MOST_PARTS + 1)
+    number = (board[_TICKET] // _MOST_PARTS // _MOST_PARTS // _MOST_PARTS + 1) % _MOST_PARTS
+    ticket = (number * _MOST_PARTS + n_parts) * _MOST_PARTS * _MOST_PARTS
+    _store(board, _TICKET, 0, ticket + 1)
     return 0
 
 
@@ -202,11 +207,15 @@ def _take_part(team: Team) -> int:
         if ticket == _DISMISSED:
             return -1
         # The ticket alone tells: what else is on the board may be of the next step already.
-        part, n_parts = ticket % _MOST_PARTS, ticket // _MOST_PARTS % _MOST_PARTS
-        if part < n_parts:
-            if _replace(board, _TICKET, ticket, ticket + 1):
-                return part
-        elif not team.is_helper and _load(board, _N_DONE, 0, 0) == n_parts:
+        n_first, rest = ticket % _MOST_PARTS, ticket // _MOST_PARTS
+        n_last, n_parts = rest % _MOST_PARTS, rest // _MOST_PARTS % _MOST_PARTS
+        if n_first + n_last < n_parts:
+            if team.number % 2 == 0:
+                if _replace(board, _TICKET, ticket, ticket + 1):
+                    return n_first
+            elif _replace(board, _TICKET, ticket, ticket + _MOST_PARTS):
+                return n_parts - 1 - n_last
+        elif team.number == 0 and _load(board, _N_DONE, 0, 0) == n_parts:
             return -1
         elif n_waits < _PATIENCE:
             n_waits += 1

@@ -128,10 +128,10 @@ class LocalSource:
         if is_summed:
             self._sum_root(features)
         space = self._space
-        n_spare = count_spare(len(self._order))
+        n_spare = count_spare(len(self._order)) if n_threads > 1 else 1
         own_shape = (_N_TOGETHER, *shape[1:]) if has_members else shape
         if space is None or space.histograms.shape != (max_leaves + n_spare, *own_shape):
-            sizes = self._n_gradients, self._fine.missing_bin, n_spare
+            sizes = self._n_gradients, self._fine.missing_bin, n_spare, self._n_threads
             space = TreeSpace(max_leaves, own_shape, *sizes)
             self._space = space
         self._span, self._is_grown = {}, True

@@ -37,7 +37,7 @@ from boostr._kernels.rounds import (
     find_grow,
     find_grow_groups,
 )
-from boostr._kernels.rounds_together import boost_together
+from boostr._kernels.rounds_together import FoundSplits, boost_together
 from boostr._kernels.scan_groups import Buffers, Node
 from boostr._kernels.split import find_search, sum_bins
 from boostr._kernels.team import Team, can_share, run_together
@@ -81,13 +81,23 @@ class TreeSpace:
         n_terms: int,
         missing_bin: int,
         n_spare: int = 1,
+        n_threads: int = 1,
     ) -> None:
         n_nodes = 2 * max_leaves - 1
         _, n_bins, n_channels = root_shape
         self.max_leaves = max_leaves
         self.rising: IndexArray = np.arange(n_bins, dtype=np.int32)
-        self.listed: IndexArray = np.empty((2, n_bins), dtype=np.int32)
-        self.is_candidate: BoolArray = np.ones((2, n_bins), dtype=np.bool_)
+        # Threads search two siblings at a time, and runs of the features of each.
+        n_places = 2 * n_threads
+        self.listed: IndexArray = np.empty((n_places, n_bins), dtype=np.int32)
+        self.is_candidate: BoolArray = np.ones((n_places, n_bins), dtype=np.bool_)
+        self.found = FoundSplits(
+            np.empty(2),
+            np.empty(n_places),
+            np.empty((n_places, 3), np.int64),
+            np.empty((n_places, missing_bin + 1), np.bool_),
+            np.empty((n_places, 2, n_channels)),
+        )
         self.histograms: FloatArray = np.empty((max_leaves + n_spare, *root_shape))
         self.gradients: FloatArray = np.empty((1 + n_spare, *root_shape[:2], n_terms))
         self.nodes = GrowingNodes(
@@ -236,7 +246,7 @@ def compile_rounds(
     out = _make_room(root.space, 1, model, search)
     steps = np.zeros(1, dtype=np.uint64), 1.0, *arguments, model, out
     if is_shared:
-        compile_for(boost_together, *steps, Team.of(2))
+        compile_for(boost_together, *steps, root.space.found, Team.of(2))
     else:
         compile_for(boost, 0, 0, *steps)
 
@@ -292,7 +302,7 @@ def grow_ahead(
     seeds = np.fromiter(islice(to_come.seeds, n_rounds), np.uint64, n_rounds)
     steps = seeds, float(to_come.learning_rate), *arguments, model, out
     if root.can_share:
-        run_together(root.n_threads, boost_together, *steps)
+        run_together(root.n_threads, boost_together, *steps, space.found)
     else:
         if space.addresses is None:
             space.addresses = _find_addresses(root, arguments, out)
