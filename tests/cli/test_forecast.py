@@ -95,6 +95,14 @@ def test_a_horizon_longer_than_all_histories_is_said(run, pumps, model, horizon,
     assert ("no history is longer than 100 units of time: beyond that" in shown) == is_said
 
 
+@pytest.mark.parametrize(("now", "is_said"), [(100, False), (104, True)])
+def test_a_time_after_follow_up_is_said(run, pumps, model, now, is_said):
+    given = ["--static", pumps[1], "--horizon", 30, "--now", now]
+    shown = " ".join(run("forecast", model, pumps[0], *given).stderr.split())
+    message = "--now is later than the end of follow-up of 40 of 40 individuals, by 4 units"
+    assert (message in shown) == is_said
+
+
 @pytest.mark.slow
 def test_a_plan_for_some_of_the_sensors_changes_some_of_the_forecasts(run, pumps, tmp_path):
     events, _, sensors = pumps

@@ -400,7 +400,9 @@ def test_sensors_of_events_must_be_trajectories(remembering):
     ("asked", "message"),
     [
         ({"level": 1.0}, "`level` must be"),
-        ({"horizon": 0.0}, "`horizon` must be above zero"),
+        ({"horizon": 0.0}, "`horizon` must be finite and above zero, but it is 0.0."),
+        ({"horizon": -5}, "`horizon` must be finite and above zero, but it is -5.0."),
+        ({"horizon": np.inf}, "`horizon` must be finite and above zero"),
         ({"k": 0}, "`k` must be"),
         ({"quantiles": [1.5]}, "`quantiles` must be"),
         ({"intervals": "normal"}, "`intervals` must be"),

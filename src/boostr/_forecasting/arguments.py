@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from boostr._checks.numbers import first_few
-from boostr._checks.parameters import check_spread
+from boostr._checks.parameters import as_times, check_spread
 from boostr._forecasting.results import ForecastCalibration
 from boostr._frailty.counts import conformal_level
 from boostr._typing import AnyArray, FloatArray
@@ -90,13 +90,14 @@ def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> F
     """Return the length of the forecast per individual, from a length or a date."""
     is_number = np.asarray(horizon).dtype.kind in "fiu"
     if is_number or y is None:
-        lengths = check_spread(horizon, n, "horizon")
-        wrong = ~(lengths > 0.0)
+        lengths = as_times(horizon, "horizon")
+        wrong = ~((lengths > 0.0) & np.isfinite(lengths))
         if wrong.any():
             raise InvalidParameterError(
-                f"`horizon` must be above zero, but it is {horizon!r}."
+                "`horizon` must be finite and above zero, but it is "
+                f"{first_few(lengths[wrong])}."
             )
-        return lengths
+        return check_spread(lengths, n, "horizon")
     present = y.end if now is None else read_times(y, now, "now")
     lengths = read_times(y, horizon, "horizon") - present
     wrong = ~(lengths > 0.0)

@@ -53,7 +53,7 @@ from boostr._typing import AnyArray, BoolArray, FloatArray, IndexArray, Position
 __all__ = ["FoundSplits", "boost_together"]
 
 _SUM, _JOIN, _SEARCH, _DIVIDE, _GATHER, _ADD = range(6)  # steps
-_N_ADDED = 8  # parts of individuals to whom a tree is added, each of several chunks
+_PARTS_ADDED = 4  # of the individuals for each thread: some parts take longer than others
 
 
 class FoundSplits(NamedTuple):
@@ -469,8 +469,8 @@ def boost_together(
         rules.seed[0] = seeds[turn]
         n_new = _grow(tree, max_leaves)
         write_tree(turn, nodes, n_new, learning_rate, out)
-        n_chunks = model.losses.shape[0]
-        _do_step(_ADD, turn, _N_ADDED if n_chunks > _N_ADDED else n_chunks, *tree)
+        n_chunks, n_parts = model.losses.shape[0], _PARTS_ADDED * team.n_threads
+        _do_step(_ADD, turn, n_parts if n_parts < n_chunks else n_chunks, *tree)
         total = sum_in_order(model.losses)
         end_round(turn, total, individuals.gradients, model, out)
     dismiss(team)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import narwhals as nw
+import numpy as np
 import typer
 
 from boostr.cli import _options as options
@@ -24,6 +25,7 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import FleetData, read_fleet, read_when
+from boostr.data.clip import read_times
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length, name_unit
 from boostr.estimators import BoostR
@@ -79,10 +81,11 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         )
     files = replace(files, future=future, by=by)
     fleet = read_fleet(files, Known.of(fitted))
+    when = None if now is None else read_when(now, fleet.y, "--now")
     settings = {
         "horizon": horizon,
         "level": level,
-        "now": None if now is None else read_when(now, fleet.y, "--now"),
+        "now": when,
         "own_history": own_history,
     }
     intervals = "conformal" if conformal else "frailty"
@@ -99,6 +102,14 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
             f"The forecast reaches {ahead} ahead, but no history is longer than "
             f"{name_length(longest, unit)}: beyond that, curves are continued and not "
             "learned."
+        )
+    since = 0.0 if when is None else read_times(fleet.y, when, "--now") - fleet.y.end
+    if np.any(since > 0.0):
+        n, n_late = len(fleet.y), int(np.sum(since > 0.0))
+        echo(
+            f"--now is later than the end of follow-up of {n_late:,} of "
+            f"{count_of(n, 'individual', ',')}, by {name_length(float(since.max()), unit)} "
+            "at most: what happened since then is not known."
         )
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
