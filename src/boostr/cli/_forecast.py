@@ -103,13 +103,14 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
             f"{name_length(longest, unit)}: beyond that, curves are continued and not "
             "learned."
         )
-    since = 0.0 if when is None else read_times(fleet.y, when, "--now") - fleet.y.end
+    end = fleet.y.end
+    since = (end if when is None else read_times(fleet.y, when, "--now")) - end
     if np.any(since > 0.0):
-        n, n_late = len(fleet.y), int(np.sum(since > 0.0))
+        everybody = count_of(len(end), "individual", ",")
         echo(
-            f"--now is later than the end of follow-up of {n_late:,} of "
-            f"{count_of(n, 'individual', ',')}, by {name_length(float(since.max()), unit)} "
-            "at most: what happened since then is not known."
+            f"--now is later than the end of follow-up of {np.sum(since > 0.0):,} of "
+            f"{everybody}, by {name_length(float(since.max()), unit)} at most: what happened "
+            "since then is not known."
         )
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
