@@ -109,8 +109,8 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         everybody = count_of(len(end), "individual", ",")
         echo(
             f"--now is later than the end of follow-up of {np.sum(since > 0.0):,} of "
-            f"{everybody}, by {name_length(float(since.max()), unit)} at most: what happened "
-            "since then is not known."
+            f"{everybody}, by {name_length(float(since.max()), unit)} at most: what "
+            "happened since then is not known."
         )
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
