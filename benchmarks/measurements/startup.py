@@ -1,4 +1,7 @@
-"""Import, help and first uses in a new process, with and without kernels on disk."""
+"""Import, help and first uses in a new process, with and without kernels on disk.
+
+Byte code of libraries is on disk, as pip leaves it, whatever the environment prefers.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +61,7 @@ _USES = {
 
 def measure(scale: Scale) -> list[Finding]:
     del scale  # the same however large the rest of the run is
+    _time_process("-c", _FIT_SENSORS)  # leaves byte code
     numpy, package = _time_code("import numpy"), _time_code("import numpy, boostr")
     shown = _time_often("-m", "boostr", "--help")
     findings = [
@@ -119,6 +123,7 @@ def _time_process(*arguments: str) -> float:
     subprocess.run(
         [sys.executable, *arguments],
         cwd=REPOSITORY,
+        env=_state_environment(),
         check=True,
         stdout=subprocess.DEVNULL,
     )
@@ -131,12 +136,18 @@ def _time_result(code: str, cache: str) -> float:
     with subprocess.Popen(
         [sys.executable, "-c", f"{code}\nprint('done', flush=True)"],
         cwd=REPOSITORY,
-        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        env=_state_environment() | {"NUMBA_CACHE_DIR": cache},
         stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"done\n"
         return time.perf_counter() - start
+
+
+def _state_environment() -> dict[str, str]:
+    """Return the environment of processes, which write byte code."""
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != unwanted}
 
 
 def _wait_for(cache: str) -> None:
