@@ -89,7 +89,7 @@ class PlainRules(NamedTuple):
 
     solver: int | None
     search: Address  # of `find_best_split`
-    has_members: bool = False  # nodes are summed anew, and keep no histograms
+    sums_anew: bool = False  # nodes are summed anew, and keep no histograms
 
 
 class GrowingNodes(NamedTuple):
@@ -230,12 +230,12 @@ def _add_node(
     nodes: GrowingNodes,
 ) -> None:
     """Add a leaf with its coefficients; open it if its best split pays."""
-    has_members = False
+    sums_anew = False
     if plain is not None:
-        has_members = plain.has_members
-    begin, end = nodes.span[node, 0], nodes.span[node, 1] if has_members else 0
+        sums_anew = plain.sums_anew
+    begin, end = nodes.span[node, 0], nodes.span[node, 1] if sums_anew else 0
     members = find_members(begin, end, individuals, rules)
-    if has_members:
+    if sums_anew:
         accumulate_members(members, rules.features[:1], histograms[:1])
     drop = begin_node(node, histograms[0], rules, plain, grouped, nodes)
     found, sums = (-1.0, -1, 0, False), nodes.sums[node]
@@ -541,11 +541,11 @@ def _grow(
         _sum_gradients(individuals, rules, gradients, root)
     nodes.span[0, 0], nodes.span[0, 1] = 0, individuals.members.shape[0]
     nodes.slot[0] = 0
-    has_members = False
+    sums_anew = False
     if plain is not None:
-        has_members = plain.has_members
+        sums_anew = plain.sums_anew
     _add_node(0, root, individuals, rules, plain, grouped, nodes)
-    if max_leaves > 2 and not has_members:
+    if max_leaves > 2 and not sums_anew:
         copy_sums(root, histograms[0])
     n_nodes, n_sets = 1, 0
     for n_leaves in range(2, max_leaves + 1):
@@ -561,10 +561,10 @@ def _grow(
             add_last_leaves(node, n_nodes, rules, plain, grouped, nodes)
         else:
             free = n_leaves - 1
-            if not has_members:
+            if not sums_anew:
                 _sum_children(node, n_nodes, free, individuals, rules, histograms, nodes)
             for child in (n_nodes, n_nodes + 1):
-                own = root if has_members else histograms[nodes.slot[child]]
+                own = root if sums_anew else histograms[nodes.slot[child]]
                 _add_node(child, own, individuals, rules, plain, grouped, nodes)
         n_nodes += 2
     close_leaves(nodes, n_nodes)

@@ -175,7 +175,7 @@ def _search_part(
     total = nodes.sums[own, 0]
     for channel in range(total.shape[0]):
         found.sums[part, 0, channel] = total[channel]
-    # Whether they gain more than a leaf is asked at the end, of the best alone.
+    # With 0 in the place of what a leaf gains: `_choose_split` compares the best with it.
     reduction, slot, bin_index, missing_left = search_node(
         own,
         part,
@@ -230,7 +230,10 @@ def _divide_part(
     everybody: IndexArray,
     board: PositionArray,
 ) -> None:
-    """Divide members of a node; those who go right stand in the scratch, too."""
+    """Divide members of a node; those who go right stand in the scratch, too.
+
+    Those of the root are everybody, in ascending order.
+    """
     begin, end = cut(nodes.span[node, 0], nodes.span[node, 1], part, n_parts)
     if node == 0:
         _copy_members(everybody[begin:end], individuals.members[begin:])
@@ -425,7 +428,7 @@ def _grow(tree: _Tree, max_leaves: int) -> tuple[int, int]:
             _sum(smaller, n_runs, nodes, tree)
             _search(n_nodes, 2, n_runs, tree)
         n_nodes += 2
-    if n_nodes == 1:
+    if n_nodes == 1:  # no step has put everybody at the root
         _copy_members(model.members, individuals.members)
     close_leaves(nodes, n_nodes)
     return n_nodes, n_sets

@@ -102,7 +102,7 @@ def test_nodes_that_are_summed_anew_are_split_as_others(rng, n_candidates):
             source = make_source(problem)
             trees.append(grow(problem, source, [0, 1, 2], **growth))
             root = source.read_root(np.arange(3, dtype=np.int32), 8)
-            assert root.has_members != keeps_sums
+            assert root.sums_anew != keeps_sums
     kept, anew = trees
     assert np.array_equal(anew.nodes.feature, kept.nodes.feature)
     assert np.array_equal(anew.nodes.bin_threshold, kept.nodes.bin_threshold)
@@ -120,7 +120,7 @@ def test_few_members_with_many_features_are_summed_anew(
     monkeypatch.setattr("boostr._engine.tree._source._FEW_MEMBERS", few)
     monkeypatch.setattr("boostr._engine.tree._source._MANY_SUMS", many * n_sums)
     root = make_source(problem).read_root(np.arange(3, dtype=np.int32), 8)
-    assert root.has_members == expected
+    assert root.sums_anew == expected
 
 
 def make_groups(problem, rng, *, grows=True):

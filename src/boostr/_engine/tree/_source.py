@@ -119,17 +119,15 @@ class LocalSource:
         shape = self._root_shape(features)
         n_threads = self._n_threads if len(self._order) >= PARALLEL_FROM else 1
         is_large = n_threads > 1 and not self._is_shared
-        has_members = max_leaves > 1 and self._sums_anew(shape)
-        if not has_members and (is_large or max_leaves * prod(shape) > _MOST_SUMS):
+        sums_anew = max_leaves > 1 and self._sums_anew(shape)
+        if not sums_anew and (is_large or max_leaves * prod(shape) > _MOST_SUMS):
             return None
-        is_summed = not has_members and (
-            max_leaves == 1 or not self._knows(features, shape)
-        )
+        is_summed = not sums_anew and (max_leaves == 1 or not self._knows(features, shape))
         if is_summed:
             self._sum_root(features)
         space = self._space
         n_spare = count_spare(len(self._order)) if n_threads > 1 else 1
-        own_shape = (_N_TOGETHER, *shape[1:]) if has_members else shape
+        own_shape = (_N_TOGETHER, *shape[1:]) if sums_anew else shape
         if space is None or space.histograms.shape != (max_leaves + n_spare, *own_shape):
             sizes = self._n_gradients, self._fine.missing_bin, n_spare, self._n_threads
             space = TreeSpace(max_leaves, own_shape, *sizes)
@@ -143,8 +141,8 @@ class LocalSource:
             self._order,
             self.scratch,
         )
-        root = space.histograms[0] if has_members else self._root
-        kind = {"is_summed": is_summed, "has_members": has_members}
+        root = space.histograms[0] if sums_anew else self._root
+        kind = {"is_summed": is_summed, "sums_anew": sums_anew}
         return WholeRoot(data, root, space, self._fine, n_threads, **kind)
 
     def take_spans(self, tree: Tree) -> tuple[IndexArray, PositionArray, IndexArray] | None:
@@ -234,9 +232,9 @@ class LocalSource:
     def split(
         self, node: int, feature: int, goes_left: BoolArray, children: tuple[int, int]
     ) -> tuple[FloatArray, FloatArray]:
-        """Partition the node; sum over its smaller child or over both.
+        """Partition the node; sum over its smaller child, or over both.
 
-        The sums of the other are the difference.
+        Where the larger child is not summed, it has the difference.
         """
         begin, end = self._span.pop(node)
         middle = begin + self._partition(begin, end, feature, goes_left)

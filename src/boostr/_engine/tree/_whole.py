@@ -162,13 +162,13 @@ class WholeRoot:
         "can_share",
         "fine",
         "gradients",
-        "has_members",
         "individuals",
         "is_summed",
         "model",
         "n_threads",
         "space",
         "sums",
+        "sums_anew",
     )
 
     def __init__(
@@ -180,7 +180,7 @@ class WholeRoot:
         n_threads: int = 1,
         *,
         is_summed: bool = True,
-        has_members: bool = False,
+        sums_anew: bool = False,
     ) -> None:
         self.individuals = individuals
         self.sums = sums  # (n_used, n_bins, n_channels)
@@ -191,9 +191,9 @@ class WholeRoot:
         self.can_share = can_share(n_threads, boost_together)
         self.model: ModelState | None = None  # that trees are added to, if it is here
         self.is_summed = is_summed
-        self.has_members = has_members  # nodes are summed anew, and keep no histograms
+        self.sums_anew = sums_anew  # nodes are summed anew, and keep no histograms
         # Where the kernel sums the channels that change from tree to tree, if it does.
-        is_known = is_summed or has_members
+        is_known = is_summed or sums_anew
         self.gradients = space.gradients[:, :0] if is_known else space.gradients
 
     def can_grow_rounds(self, n_rounds: int) -> bool:
@@ -383,7 +383,7 @@ def _prepare(
         return *arguments, root.space.state_group_rules(root.fine, problem.groups, search)
     solver = problem.kernel_solver
     found = find_search(search.is_categorical, solver)
-    return *arguments, PlainRules(solver, found, root.has_members)
+    return *arguments, PlainRules(solver, found, root.sums_anew)
 
 
 def _arguments(
