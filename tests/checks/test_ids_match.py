@@ -4,10 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
+from boostr import BoostR
 from boostr._checks.numbers import check_ids_match, first_few
 from boostr.data import RecurrentEvents
-from boostr.exceptions import InvalidFeaturesError
+from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.metrics import recurrent_concordance
+from boostr.nonparametric import MeanCumulativeFunction
 
 NAMES = ["W1", "W2", "W3"]
 
@@ -122,3 +126,42 @@ def test_the_id_is_no_feature(y, frame, way_out):
 
 def test_five_values_are_named_and_the_rest_is_hinted_at():
     assert first_few("abcdef") == "a, b, c, d, e, …"
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    rng = np.random.default_rng(0)
+    ids = [f"W{place:02d}" for place in range(30)]
+    times = [np.sort(rng.uniform(0.0, 10.0, 3)) for _ in ids]
+    y = RecurrentEvents.from_lists(times, end=10.0, ids=ids)
+    X = pd.DataFrame({"depth": rng.random(30)}, index=ids)
+    model = BoostR(n_estimators=3, validation=None, n_origins=0, random_state=0).fit(X, y)
+    return model, X, y
+
+
+ONE_EACH = {
+    "sample_weight of fit": lambda model, X, y, own: clone(model).fit(
+        X, y, sample_weight=own
+    ),
+    "sample_weight": lambda _model, _X, y, own: MeanCumulativeFunction().fit(
+        y, sample_weight=own
+    ),
+    "horizon": lambda model, X, y, own: model.forecast(X, y, own),
+    "now": lambda model, X, y, own: model.forecast(X, y, 1.0, now=own),
+    "by": lambda model, X, y, own: model.forecast_fleet(X, y, 1.0, by=own),
+    "predicted": lambda _model, _X, y, own: recurrent_concordance(y, own, horizon=9.0),
+    "since": lambda _model, _X, y, own: y.in_calendar_time(since=own),
+}
+
+
+@pytest.mark.parametrize("name", ONE_EACH)
+def test_series_with_the_ids_in_another_order_are_refused(fleet, name):
+    model, X, y = fleet
+    own = pd.Series(np.linspace(4.0, 8.0, 30), index=X.index)
+    use = ONE_EACH[name]
+    for given in (own, own.to_numpy(), own.reset_index(drop=True)):
+        use(model, X, y, given)
+    label = name.split()[0]
+    message = rf"`{label}`(.|\n)*Hint: {label} = {label}\.loc\[y\.ids\]"
+    with pytest.raises(InvalidParameterError, match=message):
+        use(model, X, y, own[::-1])

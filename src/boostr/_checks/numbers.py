@@ -40,6 +40,9 @@ class Identified(Protocol):
     def has_ids(self) -> bool:
         """Whether the ids were given, and are not just positions."""
 
+    def __len__(self) -> int:
+        """Return the number of individuals."""
+
 
 def first_few(values: Iterable[object]) -> str:
     """Return the first five values, separated by commas, for a message.
@@ -107,12 +110,23 @@ def check_ids_match(X: Any, y: Identified) -> None:
     be among the features.
     """
     _check_id_is_no_feature(X, y.id_name)
-    if not is_pandas_dataframe(X) or not y.has_ids:
+    if is_pandas_dataframe(X):
+        check_labels(X, y, "X", InvalidFeaturesError)
+
+
+def check_labels(
+    given: Any, y: Identified, name: str, error: type[BoostrError] = InvalidParameterError
+) -> None:
+    """Refuse a pandas table or Series with the ids of ``y`` in another order.
+
+    Other labels, see `labels_are_ids`, and whatever has none are matched by position.
+    """
+    index = getattr(given, "index", None)
+    if index is None or callable(index) or not y.has_ids:
         return
-    labels = np.asarray(X.index)
-    if np.array_equal(labels, y.ids) or not labels_are_ids(X.index, y):
-        return
-    raise InvalidFeaturesError(_mismatch(labels, y.ids))
+    labels = np.asarray(index)
+    if not np.array_equal(labels, y.ids) and labels_are_ids(index, y):
+        raise error(_mismatch(labels, y.ids, name))
 
 
 def _check_id_is_no_feature(X: Any, id_name: str | None) -> None:
@@ -150,40 +164,46 @@ def labels_are_ids(index: Any, y: Identified) -> bool:
     return not ours.isdisjoint(theirs)
 
 
-def _mismatch(labels: AnyArray, ids: AnyArray) -> str:
+def _mismatch(labels: AnyArray, ids: AnyArray, name: str) -> str:
     """Return a message on how the index differs from the ids."""
     hint = (
-        "\n\nHint: X = X.loc[y.ids], or X = X.reset_index(drop=True) where the rows "
-        "are in the order of y and the index is no id."
+        f"\n\nHint: {name} = {name}.loc[y.ids], or {name} = {name}.reset_index(drop=True) "
+        "where the rows are in the order of y and the index is no id."
     )
+    shown = name if name == "X" else f"`{name}`"
     twice = repeats(labels)
     if twice and not repeats(ids):
         return (
-            f"The index of X must hold every id once, but {len(twice)} ids are "
+            f"The index of {shown} must hold every id once, but {len(twice)} ids are "
             f"repeated ({first_few(twice)}).{hint}"
         )
     if labels.size != ids.size:
         return (
-            "X and y must hold the same individuals, but the index of X has "
+            f"{shown} and y must hold the same individuals, but the index of {shown} has "
             f"{labels.size} ids and y has {ids.size}.{hint}"
         )
     differs = np.array(
         [a != b for a, b in zip(labels.tolist(), ids.tolist(), strict=True)], dtype=bool
     )
     return (
-        f"The index of X must hold the ids of y in the same order, but {differs.sum()} "
-        f"of {ids.size} rows differ (ids of y there: {first_few(ids[differs])}; "
-        f"of X: {first_few(labels[differs])}).{hint}"
+        f"The index of {shown} must hold the ids of y in the same order, but "
+        f"{differs.sum()} of {ids.size} rows differ (ids of y there: "
+        f"{first_few(ids[differs])}; of {shown}: {first_few(labels[differs])}).{hint}"
     )
 
 
-def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+def check_weights(
+    sample_weight: ArrayLike | None, individuals: Identified | FloatArray
+) -> FloatArray:
     """Return one weight per individual, 1 by default.
 
     Weights must be finite and not negative, with at least one above zero.
     """
+    n = len(individuals)
     if sample_weight is None:
         return np.ones(n)
+    if not isinstance(individuals, np.ndarray):
+        check_labels(sample_weight, individuals, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from boostr._checks.numbers import first_few
+from boostr._checks.numbers import check_labels, first_few
 from boostr._checks.parameters import as_times, check_spread
 from boostr._forecasting.results import ForecastCalibration
 from boostr._frailty.counts import conformal_level
@@ -88,6 +88,8 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
 
 def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> FloatArray:
     """Return the length of the forecast per individual, from a length or a date."""
+    if y is not None:
+        check_labels(horizon, y, "horizon")
     is_number = np.asarray(horizon).dtype.kind in "fiu"
     if is_number or y is None:
         lengths = as_times(horizon, "horizon")

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import scipy
 
-from boostr._checks.numbers import first_few
+from boostr._checks.numbers import check_labels, first_few
 from boostr._forecasting.outlook import Outlook, Present
 from boostr._frailty.counts import Counts, MixedCounts
 from boostr._frailty.law import Histories, sum_by_owner
@@ -244,8 +244,10 @@ def _backend(X: Any) -> str | None:
     return "polars" if frame.implementation.is_polars() else "pandas"
 
 
-def read_labels(X: Any, by: Any) -> AnyArray:
+def read_labels(X: Any, y: RecurrentEvents | None, by: Any) -> AnyArray:
     """Return one label per individual, from a column of the features or as given."""
+    if y is not None:
+        check_labels(by, y, "by")
     table = X.X if isinstance(X, Panel) else X
     if isinstance(by, str):
         frame = nw.from_native(table, eager_only=True, pass_through=True)

@@ -100,7 +100,7 @@ def check_training_data(
     features = encoder.transform(table)
     events = check_rows(y, len(features))
     check_ids_match(table, events)
-    weights = check_weights(sample_weight, len(events))
+    weights = check_weights(sample_weight, events)
     is_used = weights > 0.0
     if is_used.all():
         return TrainingData(features, events, weights, sensors, is_used)

@@ -134,7 +134,7 @@ def check_scanned_data(
     features = encoder.transform(table)
     check_one_row_each(y, len(features), ROWS_HINT)
     check_ids_match(table, y)
-    weights = check_weights(sample_weight, len(y))
+    weights = check_weights(sample_weight, y)
     is_used = weights > 0.0
     if not is_used.all():
         features, weights = features[is_used], weights[is_used]

@@ -282,7 +282,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         events = self._check_events(X, y, len(features))
         check_histories(self, events)
         gains = self._score_each(features, sensors, events)
-        return float(np.average(gains, weights=check_weights(sample_weight, len(events))))
+        return float(np.average(gains, weights=check_weights(sample_weight, events)))
 
     def _score_each(
         self, features: FloatArray, sensors: Trajectories | None, events: RecurrentEvents
@@ -348,7 +348,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         features = columns.encode(table)
         events = self._check_events(X, y, len(features))
         sensors = self._check_sensors(X, Z, events)
-        weights = check_weights(sample_weight, len(events))
+        weights = check_weights(sample_weight, events)
         is_used = weights > 0.0
         data = BaselineData(columns, features, sensors, events, weights, is_used)
         return data if is_used.all() else replace(data.take(is_used), is_used=is_used)

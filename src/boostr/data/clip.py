@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from boostr._checks.numbers import check_labels
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data.events.intervals import clip_intervals
 from boostr.data.events.recurrent_events import RecurrentEvents
@@ -108,6 +109,7 @@ def read_times(y: RecurrentEvents, time: Any, name: str) -> FloatArray:
 
     Time stamps are counted from the common origin or from each individual's own.
     """
+    check_labels(time, y, name)
     given: AnyArray = np.asarray(time)
     is_number = given.dtype.kind in "fiu"
     is_missing = is_number and np.isnan(given).any()

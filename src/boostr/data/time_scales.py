@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import blame
+from boostr._checks.numbers import blame, check_labels
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.intervals import move_intervals
 from boostr.data.flat import owners_of
@@ -26,6 +26,7 @@ _TOLERANCE = 1e-9  # of the longest time, up to which two time scales agree
 
 def to_calendar_time(y: Events, since: ArrayLike | None) -> Events:
     """Return the histories with the time of all individuals counted from one date."""
+    check_labels(since, y, "since")
     if since is None and y.origin is not None:
         return y
     given = y.origins if since is None else since
@@ -45,6 +46,7 @@ def to_calendar_time(y: Events, since: ArrayLike | None) -> Events:
 
 def to_age(y: Events, since: ArrayLike | None) -> Events:
     """Return the histories with the time of each individual counted from its own start."""
+    check_labels(since, y, "since")
     if since is None and y.origins is not None:
         return y
     zero = y.start if since is None else _count(y, since)

@@ -322,7 +322,7 @@ random_state, kind
         """
         check_is_fitted(self)
         check_level(level)
-        labels = None if by is None else read_labels(X, by)
+        labels = None if by is None else read_labels(X, y, by)
         present, stop = self._present(X, y, horizon, Z, future, now, exposure, by)
         self._warn_of_long_horizon(present, stop)
         outlook = self._look_ahead(present, stop, own_history=own_history, kind=kind)

@@ -381,7 +381,7 @@ class PredictionMethods(FittedEstimator):
         check_histories(self, events)
         warn_if_trained_on(self, events, features)
         n = len(events)
-        weights = check_weights(sample_weight, n)
+        weights = check_weights(sample_weight, events)
         parts = [
             (part.trees.curves(part.trees.coefficients(features), sensors), part.clock)
             for part in self._read_fitted().parts()

@@ -233,7 +233,7 @@ def sensor_effect(
     found = fitted.find_sensor(sensor)
     table, own = split_sensors(X, Z)
     features = fitted.read_features(table)
-    weights = check_weights(sample_weight, len(features))
+    weights = check_weights(sample_weight, features)
     given = None if own is None else fitted.read_sensors(own, "sensor_effect")
     check_count(n_grid, "n_grid", 2)
     values = _spread_values(found, grid, n_grid, given)

@@ -233,12 +233,12 @@ def calibration_table(
     if window is None:
         scores = _score(events, mean, by)
     else:
-        mean = check_chances(expected, len(events))
+        mean = check_chances(expected, events)
         borders = check_borders(*window, len(events))
         counts, known = count_in_window(events, *borders, weight)
         counts = (counts > 0.0).astype(np.float64)
         weight = np.where(known, weight, 0.0)
-        scores = mean if by is None else check_positive(by, len(events), "by")
+        scores = mean if by is None else check_positive(by, events, "by")
         follow_up = np.ones(len(events))
     used = weight > 0.0
     edges = np.quantile(scores[used], np.linspace(0.0, 1.0, n_groups + 1)[1:-1])
@@ -397,15 +397,15 @@ def _check(
     """Return histories, expected and observed numbers of events, and weights."""
     events = check_target(y)
     n = len(events)
-    mean = check_positive(expected, n, "expected")
+    mean = check_positive(expected, events, "expected")
     counts = count_events(events, np.full(n, -np.inf), np.full(n, np.inf))
-    return events, mean, counts, check_weights(sample_weight, n)
+    return events, mean, counts, check_weights(sample_weight, events)
 
 
 def _score(y: RecurrentEvents, mean: FloatArray, by: ArrayLike | None) -> FloatArray:
     """Return the values by which individuals are ordered."""
     if by is not None:
-        return check_positive(by, len(y), "by")
+        return check_positive(by, y, "by")
     if np.ptp(y.start) or np.ptp(y.end) or y.window_start.size > len(y):
         raise InvalidParameterError(
             "`by` must be given where individuals were not observed equally long, because "
@@ -586,8 +586,8 @@ def capture_curve(
     """
     events = check_target(y)
     n = len(events)
-    scores = check_values(predicted, n, "predicted")
-    weight = check_weights(sample_weight, n)
+    scores = check_values(predicted, events, "predicted")
+    weight = check_weights(sample_weight, events)
     check_choice(per, ("individual", "follow_up"), "per")
     unit = weight if per == "individual" else weight * events.follow_up
     counts = count_events(events, np.full(n, -np.inf), np.full(n, np.inf))

@@ -391,8 +391,8 @@ def _check(
     y: object, predicted: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[RecurrentEvents, FloatArray, FloatArray]:
     events = check_target(y)
-    scores = check_values(predicted, len(events), "predicted")
-    return events, scores, check_weights(sample_weight, len(events))
+    scores = check_values(predicted, events, "predicted")
+    return events, scores, check_weights(sample_weight, events)
 
 
 def _rank(scores: FloatArray) -> OffsetArray:

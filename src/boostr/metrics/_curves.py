@@ -139,7 +139,7 @@ def observed_l2(
     """
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
-    weight = check_weights(sample_weight, len(events))
+    weight = check_weights(sample_weight, events)
     check_cover(grid, events.window_start, events.window_stop)
     areas = np.empty(len(events))
     integrate_squared_gaps(
@@ -230,7 +230,7 @@ def integrated_count_error(
     """
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
-    weight = check_weights(sample_weight, len(events))
+    weight = check_weights(sample_weight, events)
     check_observed(events, weight, grid[0], grid[-1])
     jumps = inverse_weighted_costs(events, weight)
     areas = _weighted_areas(events, jumps, grid, curves)
@@ -300,7 +300,7 @@ def skill_score(
     """
     events = check_target(y)
     curves, grid = check_curves(predicted, times, len(events))
-    weight = check_weights(sample_weight, len(events))
+    weight = check_weights(sample_weight, events)
     check_observed(events, weight, grid[0], grid[-1])
     jumps = inverse_weighted_costs(events, weight)
     if reference is None:

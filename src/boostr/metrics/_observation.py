@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostr._checks.numbers import first_few
+from boostr._checks.numbers import check_labels, first_few
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray, PositionArray
 from boostr.data import RecurrentEvents, check_target
 from boostr.data.events.terminal import known_stops
@@ -41,9 +41,10 @@ def _as_numbers(values: ArrayLike, name: str) -> FloatArray:
         ) from error
 
 
-def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
+def check_values(values: ArrayLike, y: RecurrentEvents, name: str) -> FloatArray:
     """Return one finite number per individual."""
-    checked = _as_numbers(values, name)
+    check_labels(values, y, name)
+    checked, n = _as_numbers(values, name), len(y)
     if checked.shape != (n,):
         raise InvalidParameterError(
             f"`{name}` must have one number per individual, but its shape is "
@@ -54,9 +55,9 @@ def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
     return checked
 
 
-def check_positive(values: ArrayLike, n: int, name: str) -> FloatArray:
+def check_positive(values: ArrayLike, y: RecurrentEvents, name: str) -> FloatArray:
     """Return one finite, nonnegative number per individual."""
-    checked = check_values(values, n, name)
+    checked, n = check_values(values, y, name), len(y)
     wrong = np.flatnonzero(checked < 0.0)
     if wrong.size:
         raise InvalidParameterError(
@@ -67,9 +68,9 @@ def check_positive(values: ArrayLike, n: int, name: str) -> FloatArray:
     return checked
 
 
-def check_chances(values: ArrayLike, n: int) -> FloatArray:
+def check_chances(values: ArrayLike, y: RecurrentEvents) -> FloatArray:
     """Return one probability per individual."""
-    checked = check_positive(values, n, "probability")
+    checked, n = check_positive(values, y, "probability"), len(y)
     wrong = np.flatnonzero(checked > 1.0)
     if wrong.size:
         raise InvalidParameterError(

@@ -322,7 +322,7 @@ def _mean_squared_error(
     **_: Any,
 ) -> float:
     errors = integrated_squared_error(predicted, true, times)
-    return float(np.average(errors, weights=check_weights(sample_weight, len(y))))
+    return float(np.average(errors, weights=check_weights(sample_weight, y)))
 
 
 _REQUIRED = object()  # default of an option that must be given

@@ -106,8 +106,8 @@ def window_count_error(
     0.5
     """
     events = check_target(y)
-    expected = check_values(predicted, len(events), "predicted")
-    weight = check_weights(sample_weight, len(events))
+    expected = check_values(predicted, events, "predicted")
+    weight = check_weights(sample_weight, events)
     check_choice(weights, (None, "ipcw"), "weights")
     first, last = check_borders(start, stop, len(events))
     if weights == "ipcw":
@@ -199,8 +199,8 @@ def brier_score(
     0.25
     """
     events = check_target(y)
-    chance = check_chances(probability, len(events))
-    weight = check_weights(sample_weight, len(events))
+    chance = check_chances(probability, events)
+    weight = check_weights(sample_weight, events)
     borders = check_borders(start, stop, len(events))
     counts, known = count_in_window(events, *borders, weight)
     squared = ((counts > 0.0) - chance) ** 2
@@ -267,8 +267,8 @@ def poisson_deviance(
     0.5
     """
     events = check_target(y)
-    mean = check_positive(expected, len(events), "expected")
-    weight = check_weights(sample_weight, len(events))
+    mean = check_positive(expected, events, "expected")
+    weight = check_weights(sample_weight, events)
     counts = count_events(events, *check_borders(start, stop, len(events)))
     used = weight > 0.0
     deviances = _deviances(counts[used], mean[used])
@@ -347,8 +347,8 @@ def point_process_log_likelihood(
     -2.0
     """
     events = check_target(y)
-    mean = check_positive(expected, len(events), "expected")
-    weight = check_weights(sample_weight, len(events))
+    mean = check_positive(expected, events, "expected")
+    weight = check_weights(sample_weight, events)
     refuse_intervals(events, "The likelihood of a point process")
     rates = _check_rates(intensity, events)
     with np.errstate(divide="ignore"):

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from narwhals.dependencies import is_pandas_series
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from boostr._checks.numbers import check_ids_match, check_weights, first_few, is_missing
+from boostr._checks.numbers import check_labels, check_weights, first_few, is_missing
 from boostr._html import Curve, draw_curves, format_cell, make_card, make_facts
 from boostr._kernels.mcf import (
     DIES,
@@ -196,7 +195,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
         self._check_params()
         check_target(y)
         y = y if kind is None else y.of_kind(kind)
-        weights = check_weights(sample_weight, len(y))
+        weights = check_weights(sample_weight, y)
         if y.intervals is not None:
             y = place_events(y, OperationalClock.from_events(y, weights).read)
         table = RiskTable.from_events(y, weights)
@@ -470,8 +469,7 @@ def _account(
 
 def read_groups(y: RecurrentEvents, group: Any) -> tuple[AnyArray, PositionArray]:
     """Return the sorted labels of the groups, and the group of each individual."""
-    if is_pandas_series(group):
-        check_ids_match(group.to_frame("group"), y)
+    check_labels(group, y, "group")
     labels = np.asarray(group)
     if labels.shape != (len(y),):
         raise InvalidParameterError(

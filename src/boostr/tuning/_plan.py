@@ -211,7 +211,7 @@ class Individuals:
         X, sensors = split_panel(X, Z, events)
         table = check_table(X)
         check_rows(events, table.shape[0])
-        weights = check_weights(sample_weight, len(events))
+        weights = check_weights(sample_weight, events)
         individuals = cls(table, events, sensors, weights)
         return individuals if weights.all() else individuals.take(np.flatnonzero(weights))
 

@@ -300,7 +300,7 @@ class BoostRSearch(BaseEstimator):  # type: ignore[misc]
             Greater is better.
         """
         name, scorer = next(iter(check_scorers(self.scoring).items()))
-        weights = check_weights(sample_weight, len(check_target(y)))
+        weights = check_weights(sample_weight, check_target(y))
         return score_model({name: scorer}, self._best(), X, y, weights)[name]
 
     def to_frame(self, *, backend: str | None = None) -> Any:
