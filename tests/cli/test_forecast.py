@@ -39,6 +39,17 @@ def test_the_table_is_the_library_s(run, pumps, model, direct, tmp_path, ending)
     assert "40 forecasts in" in result.stderr
 
 
+@pytest.mark.parametrize("read", ["model", "events", "static"])
+def test_results_never_replace_a_file_that_is_read(run, pumps, model, read):
+    files = {"model": model, "events": pumps[0], "static": pumps[1]}
+    before = files[read].read_bytes()
+    out = files[read].parent / "." / files[read].name
+    result = run("forecast", model, pumps[0], "--static", pumps[1], "--out", out)
+    assert result.exit_code == 2
+    assert "--out must not be a file that is read" in result.stderr
+    assert files[read].read_bytes() == before
+
+
 def test_options_reach_the_forecast(run, pumps, model, direct):
     result = run(
         *("forecast", model, pumps[0], "--static", pumps[1], "--horizon", 30, "--json"),

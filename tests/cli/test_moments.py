@@ -31,6 +31,8 @@ LAST_OF_JANUARY = datetime(2024, 1, 31)
         ["31-Jan-2024", "31-JAN-2024"],
         ["31 January 2024", "31 Jan 2024 00:00"],
         [20240131, 20240131],
+        [202401310000, 202401310000],
+        [20240131000000, 20240131000000],
         [LAST_OF_JANUARY, LAST_OF_JANUARY],
     ],
 )
@@ -55,6 +57,8 @@ def test_numbers_stay_numbers():
         (["2011-01-31", "2011-02-31"], "dates of the calendar, but '2011-02-31' is none"),
         (["31-Jan-2011", "31-Feb-2011"], "but '31-Feb-2011' is none"),
         (["1.5", "x", "2"], "'x' beside '1.5'"),
+        (["31.01.24", "01.02.24"], "'31.01.24', '01.02.24'"),
+        (["24-01-31"], "'24-01-31'"),
     ],
 )
 def test_dates_of_no_or_two_meanings_are_refused(values, message):

@@ -41,7 +41,9 @@ _FLAGS = {
     **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
     **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
 }
-_COMPACT = (19_000_101, 21_001_231)  # dates as whole numbers, such as 19970131
+_COMPACT_DAYS = (19_000_101, 21_001_231)
+_COMPACT = {"%Y%m%d": 1, "%Y%m%d%H%M": 10_000, "%Y%m%d%H%M%S": 1_000_000}
+_LEAST_YEAR = 100  # before which a year has two digits
 
 
 def could_be_times(column: Any) -> bool:
@@ -97,9 +99,8 @@ def parse_times(column: Any, file: TableFile | None = None) -> Any:
     With ``file``, an error names the line of the first unreadable value.
     """
     polars = load_polars()
-    if column.dtype.is_integer() and _is_compact(column):
-        found = column.cast(polars.String).str.to_datetime("%Y%m%d", strict=False)
-        return found if found.null_count() == column.null_count() else column
+    if column.dtype.is_integer():
+        return _parse_compact(column)
     if column.dtype != polars.String:
         return column
     text = column.str.strip_chars()
@@ -144,10 +145,17 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _is_compact(column: Any) -> bool:
-    low, high = _COMPACT
+def _parse_compact(column: Any) -> Any:
+    """Return dates that are written as whole numbers, such as 19970131; others as given."""
+    polars = load_polars()
+    low, high = _COMPACT_DAYS
     known = column.drop_nulls()
-    return bool(known.len() and known.is_between(low, high).all())
+    for form, factor in _COMPACT.items():
+        if known.len() and known.is_between(low * factor, (high + 1) * factor - 1).all():
+            found = column.cast(polars.String).str.to_datetime(form, strict=False)
+            if found.null_count() == column.null_count():
+                return found
+    return column
 
 
 def _parse(text: Any, family: tuple[str, ...]) -> Any:
@@ -162,7 +170,7 @@ def _parse(text: Any, family: tuple[str, ...]) -> Any:
     assert found is not None  # noqa: S101 - families are not empty
     if isinstance(found.dtype, polars.Datetime) and found.dtype.time_zone is not None:
         found = found.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return found
+    return found.set(found.dt.year() < _LEAST_YEAR, None)
 
 
 def _refuse_times(text: Any, file: TableFile | None) -> InvalidEventsError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from boostr.cli._inputs import FleetFiles
+from boostr.exceptions import InvalidParameterError
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model that `boostr fit` has written.")
@@ -129,6 +130,9 @@ _SKIP_HELP = (
 )
 
 
+_WRITTEN = ("out", "plot", "checkpoint")  # options whose files are written
+
+
 def with_tables(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter `files` of a command by the options of all tables."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())
@@ -148,6 +152,7 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
     ]
 
     def run(**options: Any) -> None:
+        _keep_inputs(options)
         files = FleetFiles(
             given={name: options.pop(name) for name in _GIVEN},
             skips_unmatched=options.pop("skip_unmatched"),
@@ -161,6 +166,18 @@ def with_tables(command: Callable[..., None]) -> Callable[..., None]:
         [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     )
     return run
+
+
+def _keep_inputs(options: Mapping[str, Any]) -> None:
+    """Refuse to write results over a file that is read."""
+    paths = {name: path for name, path in options.items() if isinstance(path, Path)}
+    read = {path.resolve() for name, path in paths.items() if name not in _WRITTEN}
+    for name in _WRITTEN:
+        if name in paths and paths[name].resolve() in read:
+            raise InvalidParameterError(
+                f"--{name} must not be a file that is read, but it is "
+                f"{str(paths[name])!r}.\n\nHint: choose another name for the results."
+            )
 
 
 def _make_option(name: str, kind: Any, metavar: str, text: str) -> inspect.Parameter:
