@@ -12,9 +12,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
 from boostr.data.clip import clip
 from boostr.data.events.exposure import Exposure
-from boostr.exceptions import InvalidEventsError, InvalidParameterError, SensorTypeError
+from boostr.exceptions import (
+    DataWarning,
+    InvalidEventsError,
+    InvalidParameterError,
+    SensorTypeError,
+)
 
 IDS = ["P1", "P2", "P3"]
+pytestmark = pytest.mark.filterwarnings("ignore:.* events came while the exposure")
 
 
 @pytest.fixture
@@ -246,3 +252,14 @@ def test_nobody_exposed_at_an_event_gives_finite_rates(y):
     )
     table = RiskTable.from_events(y.with_exposure(never), np.ones(3))
     assert_array_equal(table.at_risk(), [3.0, 3.0, 1.0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_events_at_exposure_zero_are_named(y):
+    pause = Trajectories.from_flat(
+        [0.0, 3.0, 5.0] * 3, [0, 3, 6, 9], [[1.0, 0.0, 1.0] * 3], ["in use"], ids=IDS
+    )
+    with pytest.warns(DataWarning, match=r"1 of 3 events came .* was 0 \(ids P1\)"):
+        y.with_exposure(pause)
+    at_border = RecurrentEvents.from_lists([[3.0], [5.5], []], end=6.0, ids=IDS)
+    at_border.with_exposure(pause)

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from boostr._checks.numbers import blame, first_few, labels_are_ids
+from boostr._checks.numbers import blame, first_few, labels_are_ids, warn_user
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.data.columns import as_frame, check_columns, find_owners, read_numbers
 from boostr.data.events.exposure import Exposure
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import IndividualArray
-from boostr.exceptions import InvalidEventsError, InvalidParameterError, SensorTypeError
+from boostr.exceptions import (
+    DataWarning,
+    InvalidEventsError,
+    InvalidParameterError,
+    SensorTypeError,
+)
 
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
@@ -93,7 +98,7 @@ def read_exposure_column(
 
 
 def check_exposed(y: RecurrentEvents) -> None:
-    """Refuse individuals whose exposure is zero throughout their windows."""
+    """Refuse individuals whose exposure is always zero; warn of events where it is."""
     if y.exposure is None:
         return
     total = y.exposure.total(owners_of(y.window_offsets), y.window_start, y.window_stop)
@@ -103,6 +108,17 @@ def check_exposed(y: RecurrentEvents) -> None:
             y.ids,
             ~(total > 0.0),
             "leave these individuals out, or their exposure up to the first use.",
+        )
+    owner = y.event_owner
+    is_out = y.exposure.values[y.exposure.find(owner, y.times)] == 0.0
+    if is_out.any():
+        found = y.ids[np.unique(owner[is_out])]
+        warn_user(
+            f"{is_out.sum():,} of {is_out.size:,} events came while the exposure of their "
+            f"individuals was 0 (ids {first_few(found)}). No rate explains them, so that "
+            "curves are too steep there. Check the times of these events, and when the "
+            "exposure is 0.",
+            DataWarning,
         )
 
 
