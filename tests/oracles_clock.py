@@ -31,7 +31,7 @@ def nelson_aalen(events):
 
 
 def log_log_line(times, rates, counts):
-    """Return slope, level and the slope's standard error of log rates over log times.
+    """Return the slope of log rates over log times, and its standard error.
 
     The variance of a log rate is one over its count, or more where rates scatter more.
     """
@@ -40,4 +40,4 @@ def log_log_line(times, rates, counts):
     slope, level = np.linalg.solve(information, design.T @ (counts * np.log(rates)))
     rest = np.log(rates) - slope * np.log(times) - level
     scatter = max(counts @ rest**2 / (len(times) - 2), 1.0)
-    return slope, level, np.sqrt(scatter * np.linalg.inv(information)[0, 0])
+    return slope, np.sqrt(scatter * np.linalg.inv(information)[0, 0])

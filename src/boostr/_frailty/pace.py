@@ -21,7 +21,7 @@ import numpy as np
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis.clock import ROUNDING, fit_fall, pool_recent
+from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 
@@ -138,10 +138,11 @@ class FittedPace:
             factor = pool_recent(edges, came, came, expected)
         else:
             speed = np.diff(clock.read(edges)) / np.diff(edges)
-            fall = fit_fall(edges - clock.origin, factors * speed, came) if falls else None
+            since = edges - clock.origin
+            slope = fit_fall(since, factors * speed, came) if falls else 0.0
             # Time under observation, of those for whom one event a unit of it is expected.
-            slope, level = fall or (0.0, pool_recent(edges, came, came, expected / speed))
-            factor = level / clock.last_rate
+            exposure = expected / speed * follow_trend(since, slope)
+            factor = pool_recent(edges, came, came, exposure) / clock.last_rate
             if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
                 clock = replace(clock, last_slope=1.0 + slope)
         factors = np.append(factors, max(factor, _LEAST_EXPECTED))

@@ -22,6 +22,7 @@ __all__ = [
     "PooledHistories",
     "find_recent",
     "fit_fall",
+    "follow_trend",
     "pool_recent",
 ]
 
@@ -30,7 +31,7 @@ _N_TENTHS = 10  # of the time axis, at whose ends there are knots as well
 _SAMPLE_SIZE = 200_000  # individuals that the pooled mean is read from
 _FIRST_SLOPES = (0.05, 20.0)  # exponents that the power law before the first knot may have
 _RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
-_RECENT_EVENTS = 30  # that tell it
+_RECENT_EVENTS = 30  # that tell a rate
 _N_LEVEL_CELLS = 80  # of the time axis, by which the time that tells the level is extended
 _N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
 _TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
@@ -120,10 +121,10 @@ class OperationalClock:
         if times.size == 0:
             return CalendarClock()
         since, rate = pooled.recent()
-        places = _choose_places(events, times, pooled.end, origin)
+        places = _choose_places(events, times, pooled, origin)
         knots = _place_knots(times, mean, since, pooled, rate, places)
-        slope, rate = pooled.fall() or (0.0, pooled.level())
-        clock = cls._through(origin, *knots, 1.0 + slope, rate)
+        slope = pooled.fall()
+        clock = cls._through(origin, *knots, 1.0 + slope, pooled.level(slope))
         for _ in range(_N_ROUNDS):
             clock = cls._through(
                 origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
@@ -271,7 +272,8 @@ class PooledHistories:
 
         If no individual is exposed at an event, the smallest exposure is used.
         """
-        first = np.flatnonzero(np.diff(self._times, prepend=-np.inf) > 0.0)
+        steps = np.diff(self._times, prepend=-np.inf)
+        first = np.flatnonzero(steps > ROUNDING * self.end)  # others are the same time
         times, ends = self._times[first], np.append(first[1:], len(self._times))
         costs = np.diff(self._costs[ends], prepend=0.0)
         at_risk = self._enter.count(times) - self._leave.count(times)
@@ -282,6 +284,10 @@ class PooledHistories:
         """Return numbers and costs of events between edges."""
         places = np.searchsorted(self._times, edges, side="right")
         return np.diff(self._numbers[places]), np.diff(self._costs[places])
+
+    def number_until(self, times: FloatArray) -> FloatArray:
+        """Return how many events came until each time."""
+        return self._numbers[np.searchsorted(self._times, times, side="right")]
 
     def exposure(self, edges: FloatArray) -> FloatArray:
         """Return the time under observation between edges."""
@@ -317,14 +323,15 @@ class PooledHistories:
         rate = self.rates(np.array([since, self.end]))[0][0]
         return since, float(rate)
 
-    def level(self) -> float:
-        """Return the rate at which events go on after the end."""
+    def level(self, slope: float) -> float:
+        """Return the rate at the end, from which events go on with a slope."""
         edges = np.linspace(0.0, self.end, _N_LEVEL_CELLS + 1)
         counts, costs = self.count(edges)
-        return pool_recent(edges, counts, costs, self.exposure(edges))
+        exposure = self.exposure(edges) * follow_trend(edges, slope)
+        return pool_recent(edges, counts, costs, exposure)
 
-    def fall(self) -> tuple[float, float] | None:
-        """Return the exponent and the last value of a clearly falling rate."""
+    def fall(self) -> float:
+        """Return the exponent of a clearly falling rate, 0 of others."""
         edges = np.linspace(_TREND_FROM * self.end, self.end, _N_TREND_CELLS + 1)
         return fit_fall(edges, *self.rates(edges))
 
@@ -370,10 +377,14 @@ def pool_recent(
     return float(costs[first:].sum() / exposure[first:].sum())
 
 
-def fit_fall(
-    edges: FloatArray, rates: FloatArray, counts: FloatArray
-) -> tuple[float, float] | None:
-    """Return the exponent and the last value of a clearly falling rate, None of others.
+def follow_trend(edges: FloatArray, slope: float) -> FloatArray:
+    """Return a power of the times in the middle between edges, which is 1 at the end."""
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    return np.asarray((middle / edges[-1]) ** slope)
+
+
+def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
+    """Return the exponent of a clearly falling rate, 0 of others.
 
     ``edges`` are times from the origin, between which there were ``counts`` of events at
     ``rates``. A rise is not taken as a trend: it would go on for ever.
@@ -381,17 +392,15 @@ def fit_fall(
     middle = 0.5 * (edges[1:] + edges[:-1])
     some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
     if some.sum() < 3:
-        return None
+        return 0.0
     log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
     centre, level = (np.average(x, weights=counts) for x in (log_times, log_rates))
     curvature = float(counts @ (log_times - centre) ** 2)
     slope = float(counts @ ((log_times - centre) * log_rates)) / curvature
     rest = log_rates - level - slope * (log_times - centre)
     spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
-    if slope > -_CLEAR * np.sqrt(spread / curvature):
-        return None
-    last = level + slope * (np.log(edges[-1]) - centre)
-    return max(slope, _STEEPEST), float(np.exp(last))
+    is_clear = slope <= -_CLEAR * np.sqrt(spread / curvature)
+    return max(slope, _STEEPEST) if is_clear else 0.0
 
 
 class _Ramp:
@@ -435,22 +444,31 @@ def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArra
 
 
 def _choose_places(
-    events: RecurrentEvents, times: FloatArray, end: float, origin: float
+    events: RecurrentEvents, times: FloatArray, pooled: PooledHistories, origin: float
 ) -> FloatArray:
     """Return where knots may lie, from the origin.
 
-    That is at quantiles of the events and at tenths of the time axis; of counts over
-    intervals at ends of these, as many as fit into the time axis: nothing tells how the
-    rate changes within.
+    That is at quantiles of the events, and at those tenths of the time axis that are not
+    next to one: a handful of events between two knots would tell a rate that bends the
+    clock around them. Of counts over intervals knots lie at ends of these, as many as fit
+    into the time axis: nothing tells how the rate changes within.
     """
-    n_knots = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS))
+    n_knots, end = int(np.clip(round(times.size ** (1 / 3)), 1, _MAX_KNOTS)), pooled.end
     tenths = np.arange(1, _N_TENTHS) * end / _N_TENTHS
     if events.intervals is not None:
         length = float(np.mean(events.intervals[:, 1] - events.intervals[:, 0]))
         n_knots, tenths = min(n_knots, max(round(end / length), 1)), tenths[:0]
         times = np.unique(events.intervals[:, 1]) - origin
     ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
-    return np.union1d(times[ranks], tenths)
+    quantiles = times[ranks]
+    is_far = _distance(tenths, quantiles) >= 0.5 * end / _N_TENTHS
+    n_between = _distance(pooled.number_until(tenths), pooled.number_until(quantiles))
+    return np.union1d(quantiles, tenths[is_far | (n_between >= _RECENT_EVENTS)])
+
+
+def _distance(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Return how far each value is from the nearest of others."""
+    return np.asarray(np.abs(values[:, None] - others).min(axis=1))
 
 
 def _place_knots(
