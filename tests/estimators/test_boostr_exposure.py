@@ -214,6 +214,7 @@ def test_a_series_is_used_ahead_and_its_last_value_held(fleet, by_flights):
     assert_allclose(counts, ahead)
 
 
+@pytest.mark.filterwarnings("ignore:.* events came while the exposure")
 def test_the_next_event_comes_later_where_nothing_is_exposed_for_a_while(fleet):
     X, _, flights, y = fleet
     rest = flights._with(values=np.tile([1.0, 3.0, 0.0, 4.0], N)[None])

@@ -5,7 +5,6 @@ from numpy.testing import assert_array_equal
 from boostr.data import RecurrentEvents
 from boostr.datasets import load_cgd
 from boostr.exceptions import (
-    InvalidFeaturesError,
     InvalidParameterError,
     TargetTypeError,
 )
@@ -55,7 +54,7 @@ class TestRefusals:
 
     def test_labels_in_another_order_than_the_histories(self, function, infections):
         y, treatment = infections
-        with pytest.raises(InvalidFeaturesError, match="same order"):
+        with pytest.raises(InvalidParameterError, match=r"`group`(.|\n)*same order"):
             function(y, treatment.iloc[::-1])
 
 

@@ -142,6 +142,7 @@ def test_a_share_that_is_held_out_tells_the_floor_and_all_tell_the_level(
     assert_allclose(events, len(data.events.times), rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.* events came while the exposure")
 def test_events_without_exposure_do_not_tell_a_floor(on_clock, data, predicted):
     n = len(data)
     samples = Trajectories.from_flat(

@@ -12,7 +12,7 @@ import scipy
 
 from boostr._checks.numbers import check_labels, first_few
 from boostr._forecasting.outlook import Outlook, Present
-from boostr._frailty.counts import Counts, MixedCounts
+from boostr._frailty.counts import Counts, MixedCounts, SharedCounts
 from boostr._frailty.law import Histories, sum_by_owner
 from boostr._html import (
     Curve,
@@ -290,11 +290,14 @@ def sum_counts(
     """Return the total of some individuals; only their shared errors do not average out."""
     unit, mean = outlook.costs.unit, counts.mean[rows]
     total = float(mean.sum())
-    excess = float(counts.dispersion[rows] @ mean**2) + outlook.shared_variance(
-        stop, counts.mean * unit, rows
+    variances = np.array(
+        [
+            counts.dispersion[rows] @ mean**2,
+            outlook.shared_variance(stop, counts.mean * unit, rows),
+        ]
     )
-    dispersion = excess / total**2 if total > 0.0 else 0.0
-    summed = Counts(np.array([total]), np.array([dispersion]))
+    own, shared = variances[:, None] / total**2 if total > 0.0 else np.zeros((2, 1))
+    summed = SharedCounts(Counts(np.array([total]), own), np.sqrt(shared))
     lower, upper = outlook.costs.interval(summed, level)
     return FleetForecast(total * unit, float(lower[0]), float(upper[0]), level, len(rows))
 

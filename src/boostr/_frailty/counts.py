@@ -12,7 +12,14 @@ from scipy.optimize.elementwise import find_root
 from boostr._kernels.counts import grow_intervals, mix_counts, score_counts
 from boostr._typing import BoolArray, FloatArray, PositionArray
 
-__all__ = ["Counts", "MixedCounts", "conformal_level", "find_times", "needed_exposure"]
+__all__ = [
+    "Counts",
+    "MixedCounts",
+    "SharedCounts",
+    "conformal_level",
+    "find_times",
+    "needed_exposure",
+]
 
 _WIDE = 2000.0  # standard deviation from which a count is taken as continuous
 _MOST_DISPERSED = 1e6  # almost surely zero, whatever the mean
@@ -30,7 +37,7 @@ class Counts:
     mean: FloatArray  # (n,)
     dispersion: FloatArray  # (n,)
 
-    def exceed(self, k: int) -> FloatArray:
+    def exceed(self, k: int | FloatArray) -> FloatArray:
         """Return the probability of at least ``k`` events, ``k`` above zero."""
         spread = self.mean * self.dispersion
         is_poisson = self.dispersion < 1e-9
@@ -150,6 +157,53 @@ class MixedCounts:
         )
         lower[some], upper[some] = low, high
         return lower, upper
+
+
+_MOVES = np.linspace(-4.0, 4.0, 129)  # of what counts share, in standard deviations
+_CHANCES = np.exp(-0.5 * _MOVES**2) / np.exp(-0.5 * _MOVES**2).sum()
+_PRECISION = 1e-4  # to which bounds of large totals are found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedCounts:
+    """Counts whose levels err by log-normal factors, such as totals of whole fleets."""
+
+    counts: Counts  # at the levels that are expected
+    spread: FloatArray  # (n,) standard deviations of the logarithms of the factors
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the counts at the levels that are expected."""
+        return self.counts.mean
+
+    def exceed(self, k: FloatArray) -> FloatArray:
+        """Return the probability of at least ``k`` events, one number for each count."""
+        mean = self.counts.mean[:, None] * np.exp(self.spread[:, None] * _MOVES)
+        dispersion = np.broadcast_to(self.counts.dispersion[:, None], mean.shape)
+        chance = Counts(mean, dispersion).exceed(np.maximum(k, 1.0)[:, None])
+        return np.asarray(np.where(k > 0.0, chance @ _CHANCES, 1.0))
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return intervals with as much probability below them as above, or nearly so."""
+        outside = 0.5 - 0.5 * level
+        return self._find_quantile(outside), self._find_quantile(1.0 - outside)
+
+    def _find_quantile(self, share: float) -> FloatArray:
+        """Return the smallest numbers that counts do not exceed with a probability."""
+        low, high = np.full(len(self.mean), -1.0), np.ceil(self.mean)
+        while True:
+            is_short = self.exceed(high + 1.0) > 1.0 - share
+            if not is_short.any():
+                break
+            low, high = (
+                np.where(is_short, high, low),
+                np.where(is_short, 2.0 * high + 1, high),
+            )
+        while np.any(high - low > 1.0 + _PRECISION * high):
+            middle = np.floor(0.5 * (low + high))
+            is_short = self.exceed(middle + 1.0) > 1.0 - share
+            low, high = np.where(is_short, middle, low), np.where(is_short, high, middle)
+        return high
 
 
 def conformal_level(scores: FloatArray, level: float) -> float | None:

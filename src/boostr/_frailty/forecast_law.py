@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boostr._frailty.counts import Counts, MixedCounts
+from boostr._frailty.counts import Counts, MixedCounts, SharedCounts
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import PacedClock
 from boostr._typing import FloatArray
@@ -100,7 +100,7 @@ class Costs:
         return self.square / self.mean
 
     def interval(
-        self, counts: Counts | MixedCounts, level: float
+        self, counts: Counts | MixedCounts | SharedCounts, level: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return intervals of totals from counts of cost units.
 

@@ -369,10 +369,11 @@ def pool_recent(
         far = edges[-1] - 2.0 * (edges[-1] - edges[first]) * (1.0 + ROUNDING)
         cells = slice(min(int(np.searchsorted(edges[:first], far)), first - 1), first)
         n, x = counts[first:].sum(), exposure[first:].sum()
-        expected = exposure[cells].sum() * n / x
-        spread = np.sqrt(expected * (1.0 + exposure[cells].sum() / x))
-        if abs(counts[cells].sum() - expected) > _CLEAR * spread:
-            break
+        if x > 0.0:
+            expected = exposure[cells].sum() * n / x
+            spread = np.sqrt(expected * (1.0 + exposure[cells].sum() / x))
+            if abs(counts[cells].sum() - expected) > _CLEAR * spread:
+                break
         first = cells.start
     return float(costs[first:].sum() / exposure[first:].sum())
 
