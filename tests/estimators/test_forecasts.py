@@ -405,6 +405,7 @@ def test_sensors_of_events_must_be_trajectories(remembering):
         ({"horizon": np.inf}, "`horizon` must be finite and above zero"),
         ({"k": 0}, "`k` must be"),
         ({"quantiles": [1.5]}, "`quantiles` must be"),
+        ({"quantiles": "x"}, "`quantiles` must be"),
         ({"intervals": "normal"}, "`intervals` must be"),
     ],
 )

@@ -52,6 +52,11 @@ class TestRefusals:
         with pytest.raises(InvalidParameterError, match=r"1 of 2 groups have one \(b\)"):
             function(y, ["a", "a", "a", "b"])
 
+    def test_other_histories_are_no_labels(self, function, infections):
+        y, _ = infections
+        with pytest.raises(InvalidParameterError, match=r"concatenate\(\[y1, y2\]\)"):
+            function(y, y)
+
     def test_labels_in_another_order_than_the_histories(self, function, infections):
         y, treatment = infections
         with pytest.raises(InvalidParameterError, match=r"`group`(.|\n)*same order"):

@@ -227,10 +227,8 @@ class ForecastMethods(FittedEstimator):
             "upper": upper,
             "next_event_median": outlook.wait(0.5, frailties, stop),
             **{
-                f"next_event_q{100 * share:g}": outlook.wait(
-                    check_share(share), frailties, stop
-                )
-                for share in np.atleast_1d(quantiles)
+                f"next_event_q{100 * share:g}": outlook.wait(share, frailties, stop)
+                for share in map(check_share, np.atleast_1d(quantiles).tolist())
             },
             "frailty": frailties.mean / outlook.law.level,
         }

@@ -469,6 +469,12 @@ def _account(
 
 def read_groups(y: RecurrentEvents, group: Any) -> tuple[AnyArray, PositionArray]:
     """Return the sorted labels of the groups, and the group of each individual."""
+    if isinstance(group, RecurrentEvents):
+        raise InvalidParameterError(
+            "`group` must have one label per individual, but it is other RecurrentEvents."
+            "\n\nHint: y = RecurrentEvents.concatenate([y1, y2]), and group = "
+            "['first'] * len(y1) + ['second'] * len(y2)."
+        )
     check_labels(group, y, "group")
     labels = np.asarray(group)
     if labels.shape != (len(y),):
