@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from boostr.data import Trajectories
+from boostr.data import RecurrentEvents, Trajectories
+from boostr.data.sensors.checks import align_with
 from boostr.exceptions import (
     InvalidParameterError,
     InvalidSensorsError,
@@ -231,3 +232,33 @@ def flat(times=(0.0, 1.0), offsets=(0, 2), values=((1.0, 2.0),), names=("load",)
 def test_flat_arrays_must_fit_together(change, message, hint):
     with refused(InvalidSensorsError, message, hint):
         flat(**change)
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids"),
+    [([2, 0, 1], [0, 1, 2]), ([0, 1, 2], ["0", "10", "1", "2"]), ([1, 2], [0, 1, 2])],
+)
+def test_numbers_in_another_order_are_not_matched_by_position(rows, ids):
+    y = RecurrentEvents.from_lists([[], [], []], end=1.0)[rows]
+    Z = Trajectories.from_flat(
+        np.zeros(len(ids)),
+        np.arange(len(ids) + 1),
+        [np.arange(len(ids))],
+        ["load"],
+        ids=ids,
+    )
+    with refused(InvalidSensorsError, "in the order of `y`", "ids="):
+        align_with(Z, y)
+
+
+def test_sensors_stand_in_the_order_of_histories():
+    y = RecurrentEvents.from_lists([[], [], []], end=1.0)
+    Z = Trajectories.from_flat(
+        [0, 0, 0], [0, 1, 2, 3], [[5, 6, 7]], ["load"], ids=[0, 1, 2]
+    )
+    rows = [2, 0, 1]
+    assert align_with(Z[rows], y[rows]).values.tolist() == [[7, 5, 6]]
+    named = RecurrentEvents.from_lists([[], [], []], end=1.0, ids=[0, 1, 2])
+    assert align_with(Z, named[rows]).values.tolist() == [[7, 5, 6]]
+    other = Z._with(ids=np.array(["a", "b", "c"], dtype=object))
+    assert align_with(other, y[rows]) is other  # no numbers: by position

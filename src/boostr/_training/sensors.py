@@ -21,6 +21,7 @@ from boostr.data import (
     Trajectories,
 )
 from boostr.data.parquet.pairs import put_in_step
+from boostr.data.sensors.checks import align_with
 from boostr.exceptions import (
     DataWarning,
     InvalidSensorsError,
@@ -152,8 +153,7 @@ def split_panel(
         return X, _step_scans(Z, y)
     if y is not None and isinstance(Z, Trajectories):
         _check_clock(Z, y)
-        if Z.has_ids and y.has_ids and not np.array_equal(Z.ids, y.ids):
-            Z = Z.align(y.ids)
+        Z = align_with(Z, y)
     panel = Panel(X if hasattr(X, "shape") else np.asarray(X), Z)
     return panel.X, panel.Z
 

@@ -23,7 +23,7 @@ from boostr.data.events.exposure import exposed_windows
 from boostr.data.events.fingerprint import check_histories, refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_rows, match_columns
-from boostr.data.sensors.checks import check_clocks
+from boostr.data.sensors.checks import align_with, check_clocks
 from boostr.data.target import refuse_exposure
 from boostr.exceptions import (
     InvalidEventsError,
@@ -401,8 +401,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
             Z = Z.for_individuals(y)
         if isinstance(Z, Trajectories) and y is not None:
             check_clocks(Z, y)
-            if Z.has_ids and y.has_ids:
-                Z = Z.align(y.ids)
+            Z = align_with(Z, y)
         return Panel(read_table(X), Z).Z
 
     def _exposed_curves(self, X: Any, Z: Any, exposure: Any) -> Curves:

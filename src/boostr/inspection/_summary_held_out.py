@@ -13,6 +13,7 @@ from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents, Trajectories, check_target
 from boostr.data.events.fingerprint import check_histories
 from boostr.data.flat import owners_of
+from boostr.data.sensors.checks import align_with
 from boostr.exceptions import BoostrError, InvalidEventsError
 from boostr.inspection.model import FittedModel
 from boostr.metrics import CalibrationSlope, calibration_slope, capture_curve
@@ -65,9 +66,7 @@ def read_held_out(
 def _match(Z: Any, y: RecurrentEvents) -> Trajectories | None:
     """Return sensors in the order of the histories."""
     given = spread_shared(Z, y, len(y), until=y.end)
-    if given is not None and given.has_ids and y.has_ids:
-        given = given.align(y.ids)
-    return given
+    return None if given is None else align_with(given, y)
 
 
 def _predict(

@@ -27,6 +27,7 @@ from boostr.data.events.exposure import Exposure
 from boostr.data.events.fingerprint import check_histories, refuse_new_exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import match_columns
+from boostr.data.sensors.checks import align_with
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, UnusedInputWarning
 
 __all__ = [
@@ -166,8 +167,7 @@ class FittedModel:
         """Return features, histories and sensors of the same individuals."""
         events = check_target(y)
         check_histories(self.estimator, events)
-        if Z is not None and Z.has_ids and events.has_ids:
-            Z = Z.align(events.ids)
+        Z = None if Z is None else align_with(Z, events)
         table, given = split_sensors(X, Z)
         features = self.read_features(table)
         if len(features) != len(events):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from boostr._checks.categories import number_categories
 from boostr._checks.ids import check_unique
-from boostr._checks.numbers import first_few, repeats
+from boostr._checks.numbers import Identified, first_few, repeats
 from boostr._typing import AnyArray, FloatArray, OffsetArray
 from boostr.exceptions import InvalidEventsError, InvalidSensorsError
+
+if TYPE_CHECKING:
+    from boostr.data.sensors.trajectories import Trajectories
 
 
 class Clocked(Protocol):
@@ -25,6 +28,28 @@ class Clocked(Protocol):
     @property
     def origin(self) -> np.datetime64 | None:
         """Moment of time 0."""
+
+
+def align_with(Z: Trajectories, y: Identified) -> Trajectories:
+    """Return sensors in the order of histories: by id, by position where these have none.
+
+    Histories without ids of their own are numbered, also after slicing. Sensors with these
+    numbers in another order are refused: nothing tells which are meant.
+    """
+    if not Z.has_ids:
+        return Z
+    if y.has_ids:
+        return Z if np.array_equal(Z.ids, y.ids) else Z.align(y.ids)
+    ours, theirs = (list(map(str, ids.tolist())) for ids in (y.ids, Z.ids))
+    if ours != theirs and set(ours) <= set(theirs):
+        raise InvalidSensorsError(
+            "`Z` must be in the order of `y`, whose individuals have numbers and no ids, but "
+            f"it is in another one (numbers of y: {first_few(ours)}; ids of Z: "
+            f"{first_few(theirs)}).\n\n"
+            "Hint: give the histories the ids of the sensors, as in "
+            "RecurrentEvents.from_lists(…, ids=…)."
+        )
+    return Z
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.flat import offsets_of, owners_of
 from boostr.data.individuals import count_of
-from boostr.data.sensors.checks import Clocked, check_clocks, check_own_names
+from boostr.data.sensors.checks import Clocked, align_with, check_clocks, check_own_names
 from boostr.data.target import check_target
 from boostr.data.times import MICROSECONDS, as_moments, find_origins, to_numbers, to_stamps
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SeasonWarning
@@ -238,8 +238,7 @@ class SharedSensors:
         )
         if self.own is None:
             return series
-        own = self.own.align(y.ids) if self.own.has_ids and y.has_ids else self.own
-        return own.merge(series)
+        return align_with(self.own, y).merge(series)
 
     def _without_histories(self, n: int, clock: Clocked, until: ArrayLike) -> Trajectories:
         """Return the sensors of ``n`` individuals without histories, on a common axis."""
