@@ -43,7 +43,7 @@ def align_with(Z: Trajectories, y: Identified) -> Trajectories:
     ours, theirs = (list(map(str, ids.tolist())) for ids in (y.ids, Z.ids))
     if ours != theirs and set(ours) <= set(theirs):
         raise InvalidSensorsError(
-            "`Z` must be in the order of `y`, whose individuals have numbers and no ids, but "
+            "`Z` must be in the order of `y`, whose individuals are numbered, but "
             f"it is in another one (numbers of y: {first_few(ours)}; ids of Z: "
             f"{first_few(theirs)}).\n\n"
             "Hint: give the histories the ids of the sensors, as in "
