@@ -358,7 +358,7 @@ class Explanation:
         >>> train = dataset_a(n=150, random_state=1)
         >>> model = BoostR(n_estimators=100, validation=None).fit(train.X, train.y)
         >>> explain(model, train.X, horizon=100).sentence(0, n_reasons=1)
-        '9.4 expected against 5.3 on average: +2.8 x1, and +1.3 others'
+        '9.5 expected against 5.3 on average: +2.8 x1, and +1.4 others'
 
         The rows of a table with an index are called by it, such as ``sentence("P07")``.
         """
