@@ -485,8 +485,8 @@ random_state, kind
             Times, from 0 on.
         y : RecurrentEvents, default=None
             Histories: curves are the events so far up to the end of each, and a forecast
-            after it, for which later samples of `Z` count as planned; `forecast` takes those
-            up to its present alone. None predicts new individuals from time 0 on.
+            after it, for which later samples of `Z` count as planned; `forecast` knows
+            those up to its present alone. None predicts new individuals from time 0 on.
         level : float, default=0.9
             Probability of the band at a time.
         of : {"count", "mean"}, default="count"
