@@ -159,7 +159,7 @@ class MixedCounts:
         return lower, upper
 
 
-_MOVES = np.linspace(-4.0, 4.0, 129)  # of what counts share, in standard deviations
+_MOVES = np.linspace(-4.0, 4.0, 129)  # of the common level, in standard deviations
 _CHANCES = np.exp(-0.5 * _MOVES**2) / np.exp(-0.5 * _MOVES**2).sum()
 _PRECISION = 1e-4  # to which bounds of large totals are found
 
