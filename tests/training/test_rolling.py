@@ -8,7 +8,7 @@ from tests import oracles_forecasts
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
-from boostr._training.frailty import TrainingCurves, learn_frailties, some_of
+from boostr._training.frailty import TrainingCurves, look_ahead, some_of
 from boostr._training.inputs import TrainingData
 from boostr._training.rolling import (
     Forecast,
@@ -36,10 +36,11 @@ def test_histories_are_left_alone_where_frailties_do_not_vary(fleet, scale):
     seen = fleet.see()
     events, now = fleet.events, fleet.events.end - 2.0
     nothing = np.zeros(len(events))
-    found = learn_frailties(seen.curves, events, now, law, seen.costs, nothing)
+    found, curves = look_ahead(seen.curves, events, now, law, seen.costs, nothing)
     told = law.posterior(seen.histories(law.cell), now, nothing)
     assert_array_equal(found.mean, told.mean)
     assert_array_equal(found.dispersion, told.dispersion)
+    assert curves is seen.curves
 
 
 # --- Errors of totals

@@ -199,11 +199,19 @@ class Outlook:
 
     def expect(self, stop: FloatArray) -> FloatArray:
         """Return the expected number of events from now on, for an average frailty."""
-        return np.maximum(self.curves.expect(self.rows, self.now, stop), 0.0)
+        return np.maximum(self.ahead.expect(self.rows, self.now, stop), 0.0)
 
     def expect_by_fold(self, stop: FloatArray) -> FloatArray:
         """Return the expected numbers by the models of the folds, (n_folds, n)."""
         return self.curves.expect_by_fold(self.rows, self.now, stop)
+
+    @cached_property
+    def ahead(self) -> FoldCurves:
+        """Curves after now, as recent events of the individuals change them."""
+        frailty, curves = self.law.frailty, self.curves
+        if frailty.renewal is None:
+            return curves
+        return curves.at_own_pace(frailty.renew(self.histories(), self.now, curves.read))
 
     def histories(self, expect: Expect | None = None) -> Histories:
         """Return observed and expected events of individuals so far.
@@ -236,6 +244,17 @@ class Outlook:
         total = np.sum([part.expect_ahead(stop) for part in self.parts], axis=0)
         ratio = np.divide(total, own, out=np.ones_like(own), where=own > 0.0)
         return known.scaled(ratio)
+
+    def own_factor(self, stop: FloatArray, frailties: Frailties) -> FloatArray:
+        """Return what histories multiply predictions up to a stop by, without the level."""
+        factor = frailties.mean / self.law.level
+        if self.ahead is self.curves:
+            return factor
+        plain = self.curves.expect(self.rows, self.now, stop)
+        some = plain > 0.0
+        return factor * np.divide(
+            self.expect(stop), plain, out=np.ones_like(plain), where=some
+        )
 
     def expect_ahead(
         self, stop: FloatArray, frailties: Frailties | None = None
@@ -322,7 +341,7 @@ class Outlook:
             factor = self.law.tie.factor(frailties.mean / self.law.level)
         curves = [
             each.read(rows, times.ravel()).reshape(times.shape)
-            for each in (self.curves, self.hazard)
+            for each in (self.ahead, self.hazard)
         ]
         events, hazard = (
             np.maximum.accumulate(each - each[:, :1], axis=1) for each in curves
@@ -420,11 +439,11 @@ class Outlook:
         if self.hazard is not None:
             return self._wait_alive(share, frailties)
         needed = needed_exposure(share, frailties.mean, frailties.dispersion)
-        base = self.curves.read(self.rows, self.now)
+        base = self.ahead.read(self.rows, self.now)
         targets = base + needed * self.costs.mean
         last = np.maximum(self.now, self.reach)
         stop = self._bracket(targets, last)
-        times = find_times(self.curves.read, self.rows, targets, self.now, stop)
+        times = find_times(self.ahead.read, self.rows, targets, self.now, stop)
         return np.where(self.present.is_dead, np.inf, times - self.now)
 
     def _wait_alive(self, share: float, frailties: Frailties) -> FloatArray:
@@ -450,7 +469,7 @@ class Outlook:
         stop = np.where(stop > self.now, stop, last)  # steps too short to be steps
         while True:
             short = np.flatnonzero(
-                (self.curves.read(self.rows, stop) < targets) & (stop < last)
+                (self.ahead.read(self.rows, stop) < targets) & (stop < last)
             )
             if not short.size:
                 return stop

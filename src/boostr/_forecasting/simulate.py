@@ -139,12 +139,12 @@ def _draw_at_once(
 
     ``stop`` has one time per path.
     """
-    expected = np.maximum(outlook.curves.expect(rows, outlook.now[rows], stop), 0.0)
+    expected = np.maximum(outlook.ahead.expect(rows, outlook.now[rows], stop), 0.0)
     counts = rng.poisson(frailty * expected / outlook.costs.mean)
     owner, path = np.repeat(rows, counts), np.repeat(np.arange(len(rows)), counts)
-    base = outlook.curves.read(owner, outlook.now[owner])
+    base = outlook.ahead.read(owner, outlook.now[owner])
     targets = base + rng.uniform(size=len(owner)) * expected[path]
-    times = find_times(outlook.curves.read, owner, targets, outlook.now[owner], stop[path])
+    times = find_times(outlook.ahead.read, owner, targets, outlook.now[owner], stop[path])
     # A curve that rounding has ended just before its last value.
     times = np.where(np.isfinite(times), times, stop[path])
     return times[np.lexsort((times, path))], offsets_of(counts)

@@ -73,7 +73,8 @@ class ForecastLaw:
 
     def of_strangers(self) -> ForecastLaw:
         """Return the law for individuals without a history: plain predictions."""
-        return replace(self, paced=None, level=1.0, tie=TerminalTie())
+        frailty = replace(self.frailty, renewal=None)
+        return replace(self, frailty=frailty, paced=None, level=1.0, tie=TerminalTie())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from itertools import islice
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
+from boostr._frailty.own_pace import OwnPace
+from boostr._frailty.renewal import CLEAR, ReadCurves, Recent, Renewal, RenewalCells
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Histories",
     "Pieces",
     "SeenNumbers",
+    "add_renewal",
     "cut_windows",
     "fit_law",
     "log_likelihood",
@@ -53,10 +56,11 @@ _N_HALF_LIVES = 5  # that are finite: a half of the time axis, a quarter, and so
 _AHEAD_VARIANCES = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _PERSISTENCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _WORTH = 2.0  # log-likelihood that another law than that of permanent frailties must gain
-_LEAST_AHEAD = 10.0  # events from which a law is judged by what it says ahead
+_LEAST_AHEAD = 10.0  # events from which laws are judged
 _SCALES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of what is not known of frailties
 _EXTRAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # what nothing tells of them
 _WORTH_OF_SPREAD = 1.0
+_RECENT_SHARE = 0.1  # of the time axis, for which renewal changes no total
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class FrailtyLaw:
     extra: float = 0.0  # relative variance ahead that no history tells
     judged_over: float = np.inf  # length of the time ahead that it was judged by
     drifts: bool = False  # the law of the first model files: the prior fades as well
+    renewal: Renewal | None = None  # None: events tell of frailties alone
 
     @property
     def fading(self) -> float:
@@ -83,8 +88,8 @@ class FrailtyLaw:
 
     @property
     def uses_history(self) -> bool:
-        """Whether histories tell anything of frailties: not if these do not vary."""
-        return self.drifts or self.variance > 0.0
+        """Whether histories tell anything of the time after them."""
+        return self.drifts or self.variance > 0.0 or self.renewal is not None
 
     def without_history(self, model_variance: FloatArray) -> Frailties:
         """Return the frailties of individuals without a history."""
@@ -105,6 +110,26 @@ class FrailtyLaw:
             variance = self.variance + model_variance
             return Frailties.posterior(histories, now, variance, self.fading)
         return self.judge(*histories.discount(now, self.fading))
+
+    def renew(
+        self, histories: Histories, now: FloatArray, read: ReadCurves
+    ) -> OwnPace | None:
+        """Return how recent events change rates after a time; None if they do not.
+
+        ``read`` returns the values of curves of individuals, each at a time.
+        """
+        if self.renewal is None:
+            return None
+        known, fading = (
+            self.judge(*histories.discount(now, self.fading)),
+            self.renewal.fading,
+        )
+        events, expected = histories.discount(now, fading)
+        length = np.maximum(now - histories.entry, 0.0)
+        if fading > 0.0:
+            length = -np.expm1(-fading * length) / fading
+        recent = Recent(now, length, events, expected, known.mean)
+        return self.renewal.look_ahead(recent, read)
 
     def judge(self, events: FloatArray, expected: FloatArray) -> Frailties:
         """Return what is known after events where some were expected."""
@@ -142,7 +167,8 @@ class FrailtyLaw:
     @property
     def cell(self) -> float:
         """Length of pieces in which histories must be counted."""
-        return self.half_life / _CELLS_OF_HALF_LIFE
+        renewed = np.inf if self.renewal is None else self.renewal.half_life
+        return min(self.half_life, renewed) / _CELLS_OF_HALF_LIFE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -366,6 +392,45 @@ def _fit_spread(ahead: Ahead, law: FrailtyLaw) -> FrailtyLaw:
     return best
 
 
+def add_renewal(
+    law: FrailtyLaw,
+    histories: Histories,
+    cell: float,
+    weights: FloatArray,
+    end: FloatArray,
+    span: float,
+) -> FrailtyLaw:
+    """Return the law with the renewal by events that histories up to an end show, if any.
+
+    ``span`` is the length of the time axis. Events are forgotten sooner than frailties,
+    which could not be told from renewal otherwise.
+    """
+    if float(weights[histories.event_owner] @ histories.event_weights) < _LEAST_AHEAD:
+        return law
+    table, weights = _Table.make(histories, cell), weights[:, None]
+    frailty: FloatArray = np.ones(1)
+    if law.variance > 0.0:
+        frailty = table.judge(law, np.full(1, law.variance))[0]
+        frailty = 1.0 + law.persistence * (frailty - 1.0)
+    expected = frailty * table.expected
+    expected *= (weights * table.events).sum() / max(
+        (weights * expected).sum(), _LEAST_MEAN
+    )
+    is_recent = end[:, None] - table.middle <= _RECENT_SHARE * span
+    cells = RenewalCells(table.events, expected, weights, is_recent.astype(np.float64))
+    best, clearest = law, CLEAR
+    for half_life in (np.inf, *(span / 2**place for place in range(1, _N_HALF_LIVES + 1))):
+        if law.variance > 0.0 and half_life >= law.half_life:
+            continue
+        seen, before = table.sum_before(np.log(2.0) / half_life)
+        score = cells.score(seen, frailty * before)
+        if score > clearest:
+            renewal = cells.fit(half_life, seen, frailty * before)
+            if renewal is not None:
+                best, clearest = replace(law, renewal=renewal), score
+    return best
+
+
 def log_likelihood(
     histories: Histories,
     cell: float,
@@ -413,21 +478,25 @@ class _Table:
             histories.event_weights,
         )
 
+    def sum_before(self, fading: float) -> tuple[FloatArray, FloatArray]:
+        """Return events and expectations before every cell, as they count there."""
+        latest = self.middle.max()
+        growth = np.exp(fading * (self.middle - latest))
+        marks = np.exp(fading * (self.event_times - latest)) * self.event_weights
+        events = sum_by_owner(self.event_cell, marks, growth.size).reshape(growth.shape)
+        return _sum_before(events) / growth, _sum_before(self.expected * growth) / growth
+
+    def judge(self, law: FrailtyLaw, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means and dispersions of frailties, as known before every cell."""
+        prior = np.maximum(_fade(law.fading, self.middle - self.entry), law.least_prior)
+        return _update(prior, *self.sum_before(law.fading), variance)
+
     def log_likelihood(self, variance: FloatArray, law: FrailtyLaw) -> FloatArray:
         """Return that of every individual, up to what no frailty changes.
 
         In every cell the count is negative binomial, given all that went before.
         """
-        fading = law.fading
-        variance = np.maximum(variance, _LEAST_VARIANCE)[:, None]
-        latest = self.middle.max()
-        growth = np.exp(fading * (self.middle - latest))
-        marks = np.exp(fading * (self.event_times - latest)) * self.event_weights
-        events = sum_by_owner(self.event_cell, marks, growth.size).reshape(growth.shape)
-        prior = np.maximum(_fade(fading, self.middle - self.entry), law.least_prior)
-        seen = _sum_before(events) / growth
-        exposed = _sum_before(self.expected * growth) / growth
-        mean, dispersion = _update(prior, seen, exposed, variance)
+        mean, dispersion = self.judge(law, np.maximum(variance, _LEAST_VARIANCE)[:, None])
         return _log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
 
 

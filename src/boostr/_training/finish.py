@@ -16,7 +16,7 @@ from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.training import Trained
 from boostr._engine.training_set import TrainingSet
 from boostr._frailty.forecast_law import ForecastLaw, Shock
-from boostr._frailty.law import Ahead, fit_law
+from boostr._frailty.law import Ahead, FrailtyLaw, add_renewal, fit_law
 from boostr._training.features import FeatureEncoder
 from boostr._training.fitted import Fitted, TreeModel
 from boostr._training.frailty import (
@@ -123,6 +123,7 @@ def _judge(ensemble: Ensemble, data: TrainingData, unit: Curves) -> tuple[float,
     return float(np.sum(amounts[some] * np.log(rates[some]))) - level * total, level
 
 
+_MOST_FOR_RENEWAL = 1000  # individuals
 _LAST_PART = 0.35  # of every follow-up, which the law of frailties is judged by
 _CLEARLY = 1.0 / 3.0  # of the squared errors with a fall: so few without it overrule it
 _MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
@@ -230,6 +231,7 @@ def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
     seen = known.at_pace(paced)
     span = float(events.end.max() - events.start.min())
     frailty = fit_law(_cut_last_part(seen), pace.variance, span)
+    frailty = _add_renewal(frailty, seen.thin(_MOST_FOR_RENEWAL), span)
     lead = find_lead(events)
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
@@ -257,6 +259,13 @@ def _cut_last_part(seen: TrainingCurves) -> Ahead:
     expected, came, _ = count_after(seen.curves, events, now, costs)
     length = float(np.average(events.end - now, weights=seen.data.weights))
     return Ahead(histories, now, expected, came, seen.data.weights, length)
+
+
+def _add_renewal(law: FrailtyLaw, seen: TrainingCurves, span: float) -> FrailtyLaw:
+    """Return the law with the renewal by events that whole histories show, if any."""
+    events, cell = seen.data.events, find_cell(seen.data.events)
+    histories = seen.histories(cell)
+    return add_renewal(law, histories, cell, seen.data.weights, events.end, span)
 
 
 def _share_ending_with_event(events: RecurrentEvents, weights: FloatArray) -> float:

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from boostr._engine.curves import UnitCurves, expose
+from boostr._frailty.own_pace import OwnPace
 from boostr._frailty.pace import PacedClock, Table
 from boostr._training.fitted import TreeModel
 from boostr._typing import FloatArray, PositionArray
@@ -53,6 +54,7 @@ class FoldCurves:
         self.exposure = exposure
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
+        self._own: OwnPace | None = None
         self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
         self._last_values: tuple[FloatArray, FloatArray] | None = None
 
@@ -84,6 +86,15 @@ class FoldCurves:
         return FoldCurves(
             self._model, self._features, sensors, self.theta, paced, self.exposure
         )
+
+    def at_own_pace(self, pace: OwnPace | None) -> FoldCurves:
+        """Return curves of which each has factors of its own; the same without factors."""
+        if pace is None:
+            return self
+        same = copy.copy(self)
+        same._readings = deque(maxlen=self._readings.maxlen)
+        same._own = pace
+        return same
 
     @cached_property
     def _folds(self) -> list[UnitCurves]:
@@ -139,12 +150,14 @@ class FoldCurves:
         else:
             each, table = self.average.values_at, self._table
             values = self._paced.read(each, table, rows, times)
+        if self._own is not None:
+            values = self._own.change(values, rows)
         self._readings.append((rows, times, values))
         return values
 
     def _read_ends(self, rows: PositionArray, times: FloatArray, cell: float) -> FloatArray:
         """Return what `read` returns, faster if most times are multiples of ``cell``."""
-        if not np.isfinite(cell) or not times.size:
+        if not np.isfinite(cell) or not times.size or self._own is not None:
             return self.read(rows, times)
         number = np.rint(times / cell).astype(np.intp)
         first, last = int(number.min()), int(number.max())

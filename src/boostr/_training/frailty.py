@@ -29,7 +29,7 @@ __all__ = [
     "TrainingCurves",
     "count_after",
     "find_cell",
-    "learn_frailties",
+    "look_ahead",
     "relative_variance",
     "score_halves",
     "score_windows",
@@ -81,6 +81,17 @@ class TrainingCurves:
         curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
         return cls(data, theta, Costs.of(data.events), curves)
 
+    def thin(self, most: int) -> TrainingCurves:
+        """Return an evenly spaced subsample."""
+        if len(self.data) <= most:
+            return self
+        rows = some_of(np.arange(len(self.data)), most)
+        data, theta = self.data.take(rows), self.curves.theta[rows]
+        curves = self.curves.along(theta, data.sensors, data.events.exposure)
+        return replace(
+            self, data=data, theta=None if self.theta is None else theta, curves=curves
+        )
+
     def at_pace(self, paced: PacedClock) -> TrainingCurves:
         """Return the same individuals at another pace."""
         return replace(self, curves=self.curves.at_pace(paced))
@@ -117,9 +128,9 @@ def find_cell(events: RecurrentEvents) -> float:
     return float(events.window_stop.max() - events.window_start.min()) / N_CELLS
 
 
-def some_of(known: PositionArray) -> PositionArray:
+def some_of(known: PositionArray, most: int = _MOST) -> PositionArray:
     """Return the evenly spaced subsample that is used for frailties and scores."""
-    n = min(len(known), _MOST)
+    n = min(len(known), most)
     return known[np.arange(n) * len(known) // max(n, 1)]
 
 
@@ -165,24 +176,25 @@ def sum_pieces(
     )
 
 
-def learn_frailties(
+def look_ahead(
     curves: FoldCurves,
     events: RecurrentEvents,
     now: FloatArray,
     law: FrailtyLaw,
     costs: Costs,
     variance: FloatArray,
-) -> Frailties:
-    """Return what histories up to a time tell of the time after it.
+) -> tuple[Frailties, FoldCurves]:
+    """Return frailties and curves after a time, as histories up to it tell.
 
     ``variance`` is the relative variance of predictions.
     """
     if not law.uses_history:
-        return law.without_history(variance)
+        return law.without_history(variance), curves
     before = observe(events, np.full(len(events), -np.inf), now)
     entry = np.minimum(events.start, now)
     histories = sum_histories(curves.expect, before, entry, law.cell, costs)
-    return law.posterior(histories, now, variance)
+    known = law.posterior(histories, now, variance)
+    return known, curves.at_own_pace(law.renew(histories, now, curves.read))
 
 
 def relative_variance(curves: FoldCurves, by_fold: FloatArray) -> FloatArray:
@@ -215,7 +227,7 @@ def score_windows(
         by_fold = curves.expect_by_fold(individuals, now, np.maximum(events.end, now))
         variance = relative_variance(curves, by_fold)
     if own_history:
-        frailties = learn_frailties(curves, events, now, law.frailty, costs, variance)
+        frailties, curves = look_ahead(curves, events, now, law.frailty, costs, variance)
     else:
         frailties = law.frailty.without_history(variance)
     expected, seen, rows = count_after(curves, events, now, costs)

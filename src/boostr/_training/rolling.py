@@ -18,7 +18,7 @@ from boostr._frailty.forecast_law import Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.fitted import TreeModel
-from boostr._training.frailty import TrainingCurves, count_after, learn_frailties
+from boostr._training.frailty import TrainingCurves, count_after, look_ahead
 from boostr._training.inputs import TrainingData
 from boostr._training.statistics import leave_to_sensors
 from boostr._typing import FloatArray, PositionArray
@@ -164,9 +164,10 @@ def _forecast(
 
     Individuals not observed before that time have weight 0.
     """
-    data, costs, curves = seen.data, seen.costs, seen.curves
+    data, costs = seen.data, seen.costs
     events = data.events
-    frailties = learn_frailties(curves, events, now, law, costs, np.zeros(len(events)))
+    nothing = np.zeros(len(events))
+    frailties, curves = look_ahead(seen.curves, events, now, law, costs, nothing)
     expected, came, _ = count_after(curves, events, now, costs, stop)
     weights = np.where(now > events.start, data.weights, 0.0)
     return Forecast(expected * frailties.mean, frailties.dispersion, came, weights)

@@ -146,7 +146,8 @@ class ForecastMethods(FittedEstimator):
               horizon where `Z` is a function, or not within the longer of horizon and
               longest follow-up of training where sensors are known ahead; further
               quantiles as ``next_event_q10`` and so on;
-            - ``frailty``: what the history multiplies the prediction by, 1 without one;
+            - ``frailty``: what the history multiplies the prediction by, 1 without one. That
+              includes renewal, if events make further ones rarer for a while;
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
               was fitted with some; 0 for those who had it;
             - ``likely_kind``: the kind of which most events are expected, for a model that
@@ -166,8 +167,10 @@ class ForecastMethods(FittedEstimator):
         prediction comes, as the models of the folds disagree. After ``n`` events, where
         ``m`` were predicted, the frailty's mean is ``(1 / v + n) / (1 / v + m)``. Only
         the time under observation counts, and it does not matter if observation ends
-        because of the events. With a finite `frailty_half_life_` the past fades, and
-        intervals are wider the longer the time ahead. Costs of events are taken as
+        because of the events. Where training histories show clearly that events make
+        further ones rarer for a while (renewal), rates are lower after an event, and rise
+        again with the time without one. With a finite `frailty_half_life_` the past fades,
+        and intervals are wider the longer the time ahead. Costs of events are taken as
         independent of frailties, and count in units that make their variance equal to
         their mean.
 
@@ -230,7 +233,7 @@ class ForecastMethods(FittedEstimator):
                 f"next_event_q{100 * share:g}": outlook.wait(share, frailties, stop)
                 for share in map(check_share, np.atleast_1d(quantiles).tolist())
             },
-            "frailty": frailties.mean / outlook.law.level,
+            "frailty": outlook.own_factor(stop, frailties),
         }
         if outlook.hazard is not None:
             expected = outlook.expect(stop)
@@ -411,7 +414,7 @@ random_state, kind
             Z=present.sensors if isinstance(present.sensors, Trajectories) else None,
             start=present.now,
             stop=stop,
-            frailty=frailties.mean / outlook.law.level if outlook.own_history else None,
+            frailty=outlook.own_factor(stop, frailties) if outlook.own_history else None,
             exposure=present.exposure,
             kind=kind,
         )

@@ -12,6 +12,7 @@ import numpy as np
 from boostr._frailty.forecast_law import ForecastLaw, Shock, TerminalTie
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
+from boostr._frailty.renewal import Renewal
 from boostr._training.features import FeatureEncoder
 from boostr._training.fitted import Fitted, KindModels, TreeModel
 from boostr._training.sensors import SensorLayout
@@ -43,6 +44,7 @@ _MANY = 2**31 - 1
 _MAX_STRETCHES = 10_000  # of a pace, where training makes about a hundred
 _PACES = (1e-13, 1e100)  # beyond what training can find
 _MAX_ERROR = 1e4  # of a logarithm of a total
+_MAX_CHANGE = 10.0  # of the logarithm of a rate by an event
 _MAX_POWER = 10.0  # of a frailty in a terminal hazard
 
 
@@ -157,6 +159,17 @@ register(
 
 
 register(
+    Renewal,
+    {
+        "drop": number(0.0, above=True),
+        "rise": number(0.0),
+        "half_life": number(0.0, above=True, finite=False),
+    },
+    check=lambda renewal: require(
+        max(renewal.drop, renewal.rise) <= _MAX_CHANGE, "Renewal must be a usual number"
+    ),
+)
+register(
     FrailtyLaw,
     {
         "variance": number(0.0),
@@ -167,6 +180,7 @@ register(
         "judged_over": number(0.0, above=True, finite=False),
         "drifts": TRUTH,
     },
+    later={"renewal": optional(instance(Renewal, words="Renewal"))},
     check=lambda law: require(
         law.persistence <= 1.0, "What goes on of a frailty must be a share"
     ),

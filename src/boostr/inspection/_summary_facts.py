@@ -45,6 +45,8 @@ def list_learned(model: FittedModel) -> list[Fact]:
     if model.fitted.sensor_layout is not None:
         found.append(_describe_sensors(model))
     found.append(_describe_history(model))
+    if model.fitted.forecast_law.frailty.renewal is not None:
+        found.append(_describe_renewal(model))
     return [Fact("learned", *fact) for fact in found]
 
 
@@ -118,12 +120,11 @@ def _describe_sensors(model: FittedModel) -> _Line:
 def _describe_history(model: FittedModel) -> _Line:
     law = model.fitted.forecast_law.frailty
     if law.variance < _LEAST_VARIANCE:
-        return (
-            "frailty_variance",
-            law.variance,
-            "Own history hardly matters: individuals with the same features and sensors "
-            "have about the same rates.",
-        )
+        same = "ndividuals with the same features and sensors have about the same rates"
+        text = f"Own history hardly matters: i{same}."
+        if law.renewal is not None:
+            text = f"I{same} in the long run."
+        return "frailty_variance", law.variance, text
     low, high = scipy.special.gammaincinv(1.0 / law.variance, [0.1, 0.9]) * law.variance
     factor = _forecast_factor(law, 4.0, 2.0)
     text = (
@@ -136,6 +137,21 @@ def _describe_history(model: FittedModel) -> _Line:
         length = name_length(law.half_life, model.time_unit)
         text += f"; what happened {length} ago counts half"
     return "frailty_variance", law.variance, f"{text}."
+
+
+def _describe_renewal(model: FittedModel) -> _Line:
+    renewal = model.fitted.forecast_law.frailty.renewal
+    assert renewal is not None  # noqa: S101 - asked by the caller
+    factor = float(np.exp(-renewal.drop))
+    until = "the rate rises again as the time without an event grows"
+    if np.isfinite(renewal.half_life):
+        length = name_length(renewal.half_life, model.time_unit)
+        until = f"half of that is gone after {length} or sooner"
+    text = (
+        "Events are rarer for a while after an event: it multiplies the rate by "
+        f"{factor:.2g}, and {until}."
+    )
+    return "renewal_factor", factor, text
 
 
 def _forecast_factor(law: FrailtyLaw, events: float, expected: float) -> float:

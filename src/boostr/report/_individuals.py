@@ -64,7 +64,7 @@ class Risk:
             lower=lower,
             upper=upper,
             next_event=outlook.wait(0.5, frailties, stop),
-            own_history=frailties.mean / outlook.law.level,
+            own_history=outlook.own_factor(stop, frailties),
             terminal=chance,
             kind=np.argmax(parts, axis=0),
             is_over=outlook.present.is_dead,

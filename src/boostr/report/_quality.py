@@ -185,7 +185,7 @@ def _look_back(
     frailties = outlook.frailties(fleet.y.end)
     after, among = clip(fleet.y, now, fleet.y.end)
     owner = among[owners_of(after.window_offsets)]
-    ahead = outlook.curves.expect(owner, after.window_start, after.window_stop)
+    ahead = outlook.ahead.expect(owner, after.window_start, after.window_stop)
     ahead = np.maximum(sum_by_owner(owner, ahead, len(fleet)), 0.0)
     counts = outlook.count(ahead, frailties, fleet.y.end)
     lower, upper = outlook.costs.interval(counts, level)
