@@ -343,6 +343,26 @@ def test_where_the_rate_has_jumped_the_last_tenth_tells_it(rng):
     assert_allclose(clock.rate(np.array([20.0])), rate)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_fleet_that_grows_tells_its_recent_rate(seed):
+    rng = np.random.default_rng(seed)
+    start = np.sort(rng.uniform(0.0, 950.0, 400))
+    rates = np.where(np.arange(1000.0) < 870.0, 0.006, 0.003)
+    growth = np.append(0.0, np.cumsum(rates))
+    first = np.interp(start, np.arange(1001.0), growth)
+    counts = rng.poisson(growth[-1] - first)
+    times = [
+        np.interp(np.sort(rng.uniform(low, growth[-1], k)), growth, np.arange(1001.0))
+        for low, k in zip(first, counts, strict=True)
+    ]
+    y = RecurrentEvents.from_lists(times, start=start, end=1000.0)
+    clock = OperationalClock.from_events(y)
+    came = np.sum(y.times > 900.0)
+    exposed = np.sum(1000.0 - np.maximum(start, 900.0))
+    rise = np.diff(clock.read(np.array([900.0, 1000.0])))[0]
+    assert rise == pytest.approx(100.0 * came / exposed, rel=0.1)
+
+
 def test_where_rates_are_alike_all_events_tell_the_recent_one():
     times = np.linspace(0.05, 9.95, 100)
     events = RecurrentEvents.from_lists([[time] for time in times], end=10.0)

@@ -121,7 +121,7 @@ class OperationalClock:
         if times.size == 0:
             return CalendarClock()
         since, rate = pooled.recent()
-        places = _choose_places(events, times, pooled, origin)
+        places = _choose_places(events, times, pooled, origin, since)
         knots = _place_knots(times, mean, since, pooled, rate, places)
         slope = pooled.fall()
         clock = cls._through(origin, *knots, 1.0 + slope, pooled.level(slope))
@@ -445,9 +445,13 @@ def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArra
 
 
 def _choose_places(
-    events: RecurrentEvents, times: FloatArray, pooled: PooledHistories, origin: float
+    events: RecurrentEvents,
+    times: FloatArray,
+    pooled: PooledHistories,
+    origin: float,
+    since: float,
 ) -> FloatArray:
-    """Return where knots may lie, from the origin.
+    """Return where knots may lie, from the origin up to where the recent time begins.
 
     That is at quantiles of the events, and at those tenths of the time axis that are not
     next to one: a handful of events between two knots would tell a rate that bends the
@@ -461,7 +465,11 @@ def _choose_places(
         n_knots, tenths = min(n_knots, max(round(end / length), 1)), tenths[:0]
         times = np.unique(events.intervals[:, 1]) - origin
     ranks = np.linspace(0, times.size - 1, n_knots + 1)[1:].astype(np.int64)
-    quantiles = times[ranks]
+    quantiles, tenths = (
+        places[places <= since * (1.0 + ROUNDING)] for places in (times[ranks], tenths)
+    )
+    if not quantiles.size:
+        return tenths
     is_far = _distance(tenths, quantiles) >= 0.5 * end / _N_TENTHS
     n_between = _distance(pooled.number_until(tenths), pooled.number_until(quantiles))
     return np.union1d(quantiles, tenths[is_far | (n_between >= _RECENT_EVENTS)])
