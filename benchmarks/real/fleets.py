@@ -90,7 +90,7 @@ def read_cdnow(folder: Path, boostr: BoostR) -> list[Fleet]:
         ("cdnow, 273 days", [np.datetime64("1997-09-30")], 273.0),
     ]
     return [
-        Fleet(name, X, y, dates, horizon, _customers(boostr, age, horizon))
+        Fleet(name, X, y, dates, horizon, _customers(boostr, y, horizon))
         for name, dates, horizon in fleets
     ]
 
@@ -102,11 +102,12 @@ def read_retail(folder: Path, boostr: BoostR) -> list[Fleet]:
     y = age.in_calendar_time(np.datetime64("2010-12-01") + first)
     X = static[["country", "first_value_gbp", "first_items", "first_lines"]]
     dates = _steps("2011-10-10", 21, 10)
-    models = _customers(boostr, age, 60.0)
+    models = _customers(boostr, y, 60.0)
     return [Fleet("online retail, 60 days", X, y, dates, 60.0, models)]
 
 
-def _customers(boostr: BoostR, age: RecurrentEvents, horizon: float) -> dict[str, Any]:
+def _customers(boostr: BoostR, y: RecurrentEvents, horizon: float) -> dict[str, Any]:
+    age = y.in_age()
     return {
         "BoostR": (boostr, age),
         "Pareto/NBD": (ParetoNBD(), age),
@@ -122,7 +123,7 @@ def read_lanl(folder: Path, boostr: BoostR) -> list[Fleet]:
     X = static[list(LANL_FEATURES)].copy()
     X[LANL_CODES] = X[LANL_CODES].astype(str)
     models = {
-        "BoostR, age": (boostr, age),
+        "BoostR, age": (boostr, y.in_age()),
         "BoostR, calendar": boostr,
         "gamma-Poisson by system": GammaPoisson("system"),
         "LightGBM on landmarks": LandmarkLightGBM(365.0),

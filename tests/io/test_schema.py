@@ -41,6 +41,8 @@ def test_nothing_else_is_documented():
         "OperationalClock",
         "Pace",
         "PacedClock",
+        "Renewal",
+        "SecondScale",
         "Sensor",
         "SensorLayout",
         "Shock",

@@ -524,7 +524,12 @@ def _look(
     law = model.forecast_law
     if not own_history or present.target is None:
         law = law.of_strangers()
-    curves = FoldCurves(model.trees, features, used, theta, law.paced, present.exposure)
+    offsets = None
+    if law.paced is not None and law.paced.second is not None:
+        offsets = law.paced.second.place(present.target, present.entry)
+    curves = FoldCurves(
+        model.trees, features, used, theta, law.paced, present.exposure, offsets
+    )
     hazard = None
     if model.terminal is not None:
         layout = model.terminal.sensor_layout

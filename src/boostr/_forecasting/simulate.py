@@ -189,10 +189,8 @@ class _Turns:
     ) -> None:
         self._model = model
         self._curves = outlook.curves
-        self._theta = outlook.curves.theta[rows]
+        self._rows = rows
         self._mean_cost = outlook.costs.mean
-        exposure = outlook.curves.exposure
-        self._exposure = None if exposure is None else exposure[rows]
         self._sensors: HistorySensors = present.sensors  # type: ignore[assignment]
         # Every path is an individual of its own.
         self._events = present.events[rows]._with(
@@ -239,8 +237,7 @@ class _Turns:
         made = call_sensors(self._sensors, events, rows, len(going), stop)
         layout = self._model.sensor_layout
         used = made if layout is None else layout.apply(made)
-        own = None if self._exposure is None else self._exposure[going]
-        read = self._curves.along(self._theta[going], used, own).read
+        read = self._curves.take(self._rows[going], used).read
         start = self._last[going]
         begin = read(rows, start)
         most = np.maximum(read(rows, stop) - begin, 0.0) / self._mean_cost

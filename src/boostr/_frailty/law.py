@@ -18,8 +18,8 @@ from itertools import islice
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
-from boostr._frailty.own_pace import OwnPace
-from boostr._frailty.renewal import CLEAR, ReadCurves, Recent, Renewal, RenewalCells
+from boostr._frailty.own_pace import OwnPace, ReadCurves
+from boostr._frailty.renewal import CLEAR, Recent, Renewal, RenewalCells
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "cut_windows",
     "fit_law",
     "log_likelihood",
+    "log_step",
     "sum_by_owner",
 ]
 
@@ -325,7 +326,7 @@ class Ahead:
         mean = np.maximum(self.expected * frailties.mean, _LEAST_MEAN)
         mean *= (self.weights @ self.seen) / (self.weights @ mean)
         dispersion = np.maximum(frailties.dispersion, _LEAST_VARIANCE)
-        steps = _log_step(mean, self.seen, np.ones(len(mean)), dispersion)
+        steps = log_step(mean, self.seen, np.ones(len(mean)), dispersion)
         return float(self.weights @ (steps + self.seen * np.log(mean)))
 
     def judge_known(self, mean: FloatArray, shares: FloatArray) -> FloatArray:
@@ -497,7 +498,7 @@ class _Table:
         In every cell the count is negative binomial, given all that went before.
         """
         mean, dispersion = self.judge(law, np.maximum(variance, _LEAST_VARIANCE)[:, None])
-        return _log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
+        return log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -526,7 +527,7 @@ class SeenNumbers:
         total = float(self.weighted.sum())
 
         def loss(variance: float) -> float:
-            """Return the same as `_log_step` gives for frailties of one."""
+            """Return the same as `log_step` gives for frailties of one."""
             shape = 1.0 / variance
             ways = scipy.special.gammaln(self.distinct + shape)
             ways -= scipy.special.gammaln(shape)
@@ -591,7 +592,7 @@ def _sum_before(values: FloatArray) -> FloatArray:
     return np.asarray(np.cumsum(values, axis=1) - values)
 
 
-def _log_step(
+def log_step(
     expected: FloatArray, events: FloatArray, mean: FloatArray, dispersion: FloatArray
 ) -> FloatArray:
     """Return log-probabilities of counts, up to what no frailty changes."""

@@ -1,14 +1,23 @@
-"""Factors of rates that hold for one individual alone, and change at times of its own."""
+"""Factors of rates that change at times of each individual's own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from boostr._typing import FloatArray, PositionArray
+from boostr.data import RecurrentEvents
+from boostr.data.times import find_origins, to_numbers
 
-__all__ = ["OwnPace"]
+__all__ = ["EPOCH", "OwnPace", "ReadCurves", "SecondScale", "find_offsets"]
+
+# Values of curves of individuals, each at a time.
+ReadCurves: TypeAlias = Callable[[PositionArray, FloatArray], FloatArray]
+
+EPOCH = np.datetime64(0, "us")  # from which dates are counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,3 +36,47 @@ class OwnPace:
         for begin, change in zip(self.values, self.changes, strict=True):
             paced += change.take(rows) * np.maximum(values - begin.take(rows), 0.0)
         return paced
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondScale:
+    """Factors of rates along a second time scale: ages, or dates where time is age.
+
+    The factor of place ``k`` holds from ``begins[k]`` to the next begin.
+    """
+
+    begins: FloatArray  # (k,) ascending; the first one also holds before it
+    factors: FloatArray  # (k,)
+    counts_dates: bool
+
+    def on(self, read: ReadCurves, offsets: FloatArray) -> OwnPace:
+        """Return the factors of individuals, whose curves begin at time 0.
+
+        ``offsets`` are what is added to their times to give those of this scale.
+        """
+        rows = np.arange(len(offsets))
+        values = np.zeros((len(self.begins), len(offsets)))
+        for value, begin in zip(values[1:], self.begins[1:], strict=True):
+            value[:] = read(rows, np.maximum(begin - offsets, 0.0))
+        np.maximum.accumulate(values, axis=0, out=values)  # rounding may say otherwise
+        changes = np.diff(self.factors, prepend=1.0)
+        return OwnPace(values, np.broadcast_to(changes[:, None], values.shape))
+
+    def place(self, events: RecurrentEvents | None, entry: FloatArray) -> FloatArray:
+        """Return offsets of individuals, some of which may have no history.
+
+        Without dates, all of the time counts as the latest.
+        """
+        if not self.counts_dates:
+            return -entry
+        if events is None or not np.ndim(find_origins(events)):
+            return np.full(len(entry), np.inf)
+        return find_offsets(events)
+
+
+def find_offsets(events: RecurrentEvents) -> FloatArray:
+    """Return what is added to times to give dates, or ages where time has one origin."""
+    origins = find_origins(events)
+    if not np.ndim(origins):
+        return -events.start
+    return to_numbers(origins, EPOCH, events.time_unit)

@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
+from boostr._frailty.own_pace import ReadCurves, SecondScale
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -37,7 +38,6 @@ __all__ = [
 
 # Values of curves of individuals at clock times: all at common ones, or each at its own.
 ReadAll = Callable[[FloatArray], FloatArray]
-ReadEach = Callable[[PositionArray, FloatArray], FloatArray]
 
 _MOST_ROUNDS = 8
 _STILL = 1e-3  # relative change of all factors in a round that needs no further one
@@ -53,7 +53,7 @@ class CurvesOnClock(NamedTuple):
 
     clock: Clock
     read_all: ReadAll
-    read: ReadEach
+    read: ReadCurves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,12 @@ class Pace:
     @classmethod
     def even(cls) -> Self:
         """Return a pace that changes nothing."""
-        return cls(np.zeros(1), np.ones(1))
+        return cls.at(np.zeros(1))
+
+    @classmethod
+    def at(cls, begins: FloatArray) -> Self:
+        """Return stretches with factors of 1."""
+        return cls(begins, np.ones(len(begins)))
 
     def find(self, times: FloatArray) -> PositionArray:
         """Return the stretch of every time; a begin belongs to the stretch before."""
@@ -87,6 +92,7 @@ class PacedClock:
 
     clock: Clock
     pace: Pace
+    second: SecondScale | None = None  # None: rates depend on one time alone
 
     def table(self, read_all: ReadAll) -> Table:
         """Return the curves where stretches begin."""
@@ -105,7 +111,7 @@ class PacedClock:
         return np.asarray(table.paced[place].T + self.pace.factors[place] * rises)
 
     def read(
-        self, each: ReadEach, table: Table, rows: PositionArray, times: FloatArray
+        self, each: ReadCurves, table: Table, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
         place = self.pace.find(times)
@@ -124,13 +130,14 @@ class FittedPace:
     variance: float  # of permanent frailties
     came: FloatArray  # (k,) events
     expected: FloatArray  # (k,) events, for a pace of 1
+    second: SecondScale | None = None
 
     def go_on(self, *, falls: bool = True) -> PacedClock:
         """Return the pace, also after the end: a clear fall goes on if ``falls``."""
         clock, edges, factors = self.clock, self.edges, self.factors
         if isinstance(clock, OperationalClock) and clock.is_power_law:
             # What a stretch shows beside the power law is for the sensors to explain.
-            return PacedClock(clock, Pace(edges[:-1], factors))
+            return PacedClock(clock, Pace(edges[:-1], factors), self.second)
         came, expected = self.came.copy(), np.maximum(self.expected, _LEAST_EXPECTED)
         # As in every stretch, so that events without exposure do not make an infinite pace.
         came[-1], expected[-1] = came[-1] + _PRIOR, expected[-1] + _PRIOR
@@ -146,7 +153,7 @@ class FittedPace:
             if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
                 clock = replace(clock, last_slope=1.0 + slope)
         factors = np.append(factors, max(factor, _LEAST_EXPECTED))
-        return PacedClock(clock, Pace(edges, factors))
+        return PacedClock(clock, Pace(edges, factors), self.second)
 
 
 def fit_pace(
@@ -165,7 +172,7 @@ def fit_pace(
     for it shorter.
     """
     clock, end = curves.clock, float(events.window_stop.max())
-    pace = Pace(*_place(clock, float(events.window_start.min()), end))
+    pace = _place(clock, float(events.window_start.min()), end)
     n, k, edges = len(events), len(pace.begins), np.append(pace.begins, end)
     rises = find_rises(curves, edges, events) / unit
     owner = events.event_owner
@@ -210,8 +217,8 @@ def find_rises(
     return np.add.reduceat(rises, events.window_offsets[:-1], axis=1) if has_gaps else rises
 
 
-def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArray]:
-    """Return where stretches begin, up to the end, with factors of 1.
+def _place(clock: Clock, start: float, end: float) -> Pace:
+    """Return stretches up to the end, with factors of 1.
 
     Those of a clock with knots begin just after these: an event at a knot belongs to the
     stretch before it, however logarithms are rounded.
@@ -221,5 +228,4 @@ def _place(clock: Clock, start: float, end: float) -> tuple[FloatArray, FloatArr
     else:
         begins = np.linspace(start, end, _N_STRETCHES + 1)
     inner = begins[(begins > start) & (begins < end * (1.0 - 1e-12))]
-    begins = np.append(start, inner)
-    return begins, np.ones(len(begins))
+    return Pace.at(np.append(start, inner))

@@ -15,19 +15,16 @@ frailties the opposite is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boostr._frailty.own_pace import OwnPace
-from boostr._typing import FloatArray, PositionArray
+from boostr._frailty.own_pace import OwnPace, ReadCurves
+from boostr._typing import FloatArray
 
-__all__ = ["CLEAR", "ReadCurves", "Recent", "Renewal", "RenewalCells"]
+__all__ = ["CLEAR", "Recent", "Renewal", "RenewalCells"]
 
 CLEAR = 3.0  # standard errors of the score, from which there is renewal
-
-ReadCurves = Callable[[PositionArray, FloatArray], FloatArray]
 
 _DROPS = (0.15, 0.3, 0.45, 0.6, 0.9, 1.2, 1.8, 2.4)
 _LEAST = -3.0  # logarithm of a factor, so that no rate comes near zero

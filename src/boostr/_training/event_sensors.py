@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from boostr._frailty.forecast_law import Costs
 from boostr._frailty.law import cut_windows, log_likelihood
+from boostr._frailty.own_pace import find_offsets
 from boostr._frailty.weighted_exposure import (
     ExposedWindows,
     cut_at_events,
@@ -187,7 +188,13 @@ def _expose(model: Fitted, data: TrainingData) -> ExposedWindows:
     events = data.events
     paced = model.forecast_law.paced
     curves = FoldCurves(
-        model.trees, data.features, data.sensors, theta, paced, events.exposure
+        model.trees,
+        data.features,
+        data.sensors,
+        theta,
+        paced,
+        events.exposure,
+        find_offsets(events),
     )
     observed = Observed.of(events)
     pieces = cut_windows(*observed[:3], find_cell(events))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from boostr._engine.training import Trained
 from boostr._engine.training_set import TrainingSet
 from boostr._frailty.forecast_law import ForecastLaw, Shock
 from boostr._frailty.law import Ahead, FrailtyLaw, add_renewal, fit_law
+from boostr._frailty.pace import FittedPace
 from boostr._training.features import FeatureEncoder
 from boostr._training.fitted import Fitted, TreeModel
 from boostr._training.frailty import (
@@ -27,7 +28,13 @@ from boostr._training.frailty import (
     sum_histories,
 )
 from boostr._training.inputs import TrainingData
-from boostr._training.rolling import find_lead, make_shock, measure_level, roll_back
+from boostr._training.rolling import (
+    Forecast,
+    find_lead,
+    make_shock,
+    measure_level,
+    roll_back,
+)
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings
 from boostr._training.statistics import Plan
@@ -126,6 +133,8 @@ def _judge(ensemble: Ensemble, data: TrainingData, unit: Curves) -> tuple[float,
 _MOST_FOR_RENEWAL = 1000  # individuals
 _LAST_PART = 0.35  # of every follow-up, which the law of frailties is judged by
 _CLEARLY = 1.0 / 3.0  # of the squared errors with a fall: so few without it overrule it
+_N_JUDGES = 3  # earlier dates that judge factors along a second time scale
+_LITTLE = 2.0  # log-likelihood at these dates that such factors may cost by chance
 _MOST_ENDING = 0.1  # share of follow-ups that may end with an event by chance
 
 
@@ -224,9 +233,30 @@ def _measure_usefulness(
 
 
 def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
-    """Fit frailty, pace, recent level and common errors, in this order."""
-    events, weights = known.data.events, known.data.weights
+    """Fit the law of forecasts, with factors along a second time scale if these help."""
     pace = known.find_pace()
+    plain = _learn_at_pace(model, known, pace)
+    with_second = known.add_second_scale(pace) if plain.forecasts else None
+    if with_second is None:
+        return plain.law
+    second = _learn_at_pace(model, known, with_second)
+    return second.law if second.judge() > plain.judge() - _LITTLE else plain.law
+
+
+class _Learned(NamedTuple):
+    """A law, and forecasts from earlier dates with what was known of it then."""
+
+    law: ForecastLaw
+    forecasts: list[Forecast]  # latest first
+
+    def judge(self) -> float:
+        """Return the log-likelihood of what happened after the latest dates."""
+        return sum(made.log_likelihood for made in self.forecasts[:_N_JUDGES])
+
+
+def _learn_at_pace(model: TreeModel, known: TrainingCurves, pace: FittedPace) -> _Learned:
+    """Fit frailty, recent level and common errors, in this order."""
+    events, weights = known.data.events, known.data.weights
     paced = pace.go_on()
     seen = known.at_pace(paced)
     span = float(events.end.max() - events.start.min())
@@ -235,17 +265,22 @@ def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
     lead = find_lead(events)
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
-        return ForecastLaw(frailty, paced, 1.0, Shock(lead, np.empty(0), np.empty(0)))
+        shock = Shock(lead, np.empty(0), np.empty(0))
+        return _Learned(ForecastLaw(frailty, paced, 1.0, shock), [])
     is_falling = isinstance(paced.clock, OperationalClock) and paced.clock.last_slope < 1.0
     ways = (True, False) if is_falling else (True,)
-    found = roll_back(model, seen, frailty, lead, model.settings.n_origins, ways)
-    shock, *others = (make_shock(lead, forecasts) for forecasts in found)
-    for other in others:
+    n_dates, two = model.settings.n_origins, pace.second is not None
+    found = roll_back(model, seen, frailty, lead, n_dates, ways, has_second_scale=two)
+    chosen = found[0]
+    shock = make_shock(lead, chosen)
+    for forecasts in found[1:]:
+        unlike = make_shock(lead, forecasts)
         # A few dates are a noisy judge: they must be clear.
-        if np.sum(other.errors**2) < _CLEARLY * np.sum(shock.errors**2):
-            paced, shock = pace.go_on(falls=False), other
+        if np.sum(unlike.errors**2) < _CLEARLY * np.sum(shock.errors**2):
+            paced, shock, chosen = pace.go_on(falls=False), unlike, forecasts
             seen = known.at_pace(paced)
-    return ForecastLaw(frailty, paced, measure_level(seen, frailty, lead), shock)
+    law = ForecastLaw(frailty, paced, measure_level(seen, frailty, lead), shock)
+    return _Learned(law, chosen)
 
 
 def _cut_last_part(seen: TrainingCurves) -> Ahead:

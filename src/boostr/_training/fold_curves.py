@@ -43,6 +43,7 @@ class FoldCurves:
         theta: FloatArray | None = None,
         paced: PacedClock | None = None,
         exposure: Exposure | None = None,
+        offsets: FloatArray | None = None,
     ) -> None:
         self.theta = model.coefficients(features) if theta is None else theta
         self.clock: Clock = model.clock if paced is None else paced.clock
@@ -51,22 +52,23 @@ class FoldCurves:
             self.theta, sensors, **model.settings.link()
         )
         self.average: UnitCurves = expose(self.unit, exposure, self.clock)
-        self.exposure = exposure
+        self.exposure, self.offsets = exposure, offsets
         self._model, self._features, self._sensors = model, features, sensors
         self._paced = paced
         self._own: OwnPace | None = None
         self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
         self._last_values: tuple[FloatArray, FloatArray] | None = None
 
-    def along(
-        self,
-        theta: FloatArray,
-        sensors: Trajectories | None,
-        exposure: Exposure | None,
-    ) -> FoldCurves:
-        """Return curves for other coefficients and sensors, at the same pace."""
+    def take(self, rows: PositionArray, sensors: Trajectories | None) -> FoldCurves:
+        """Return the curves of some individuals along other sensors, at the same pace."""
         return FoldCurves(
-            self._model, self._features, sensors, theta, self._paced, exposure
+            self._model,
+            self._features[rows],
+            sensors,
+            self.theta[rows],
+            self._paced,
+            None if self.exposure is None else self.exposure[rows],
+            None if self.offsets is None else self.offsets[rows],
         )
 
     def at_pace(
@@ -82,9 +84,16 @@ class FoldCurves:
             same._paced = paced
             same._readings = deque(maxlen=0)
             same.__dict__.pop("_table", None)
+            same.__dict__.pop("_second", None)
             return same
         return FoldCurves(
-            self._model, self._features, sensors, self.theta, paced, self.exposure
+            self._model,
+            self._features,
+            sensors,
+            self.theta,
+            paced,
+            self.exposure,
+            self.offsets,
         )
 
     def at_own_pace(self, pace: OwnPace | None) -> FoldCurves:
@@ -145,19 +154,31 @@ class FoldCurves:
         for reading in self._readings:
             if np.array_equal(reading[1], times) and np.array_equal(reading[0], rows):
                 return reading[2]
-        if self._paced is None:
-            values = self.average.values_at(rows, self.clock.read(times))
-        else:
-            each, table = self.average.values_at, self._table
-            values = self._paced.read(each, table, rows, times)
-        if self._own is not None:
-            values = self._own.change(values, rows)
+        values = self._read_common(rows, times)
+        for own in (self._second, self._own):
+            if own is not None:
+                values = own.change(values, rows)
         self._readings.append((rows, times, values))
         return values
 
+    def _read_common(self, rows: PositionArray, times: FloatArray) -> FloatArray:
+        """Return the same without factors of single individuals."""
+        if self._paced is None:
+            return self.average.values_at(rows, self.clock.read(times))
+        return self._paced.read(self.average.values_at, self._table, rows, times)
+
+    @cached_property
+    def _second(self) -> OwnPace | None:
+        """Factors along a second time scale."""
+        second = None if self._paced is None else self._paced.second
+        if second is None or self.offsets is None:
+            return None
+        return second.on(self._read_common, self.offsets)
+
     def _read_ends(self, rows: PositionArray, times: FloatArray, cell: float) -> FloatArray:
         """Return what `read` returns, faster if most times are multiples of ``cell``."""
-        if not np.isfinite(cell) or not times.size or self._own is not None:
+        is_own = self._own is not None or self._second is not None
+        if not np.isfinite(cell) or not times.size or is_own:
             return self.read(rows, times)
         number = np.rint(times / cell).astype(np.intp)
         first, last = int(number.min()), int(number.max())

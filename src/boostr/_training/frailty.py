@@ -17,7 +17,9 @@ from boostr._frailty.law import (
     cut_windows,
     sum_by_owner,
 )
+from boostr._frailty.own_pace import find_offsets
 from boostr._frailty.pace import CurvesOnClock, FittedPace, PacedClock, fit_pace
+from boostr._frailty.second_scale import fit_second_scale
 from boostr._training.fitted import TreeModel
 from boostr._training.fold_curves import Expect, FoldCurves
 from boostr._training.inputs import TrainingData
@@ -78,7 +80,15 @@ class TrainingCurves:
     ) -> TrainingCurves:
         """Return all given individuals."""
         exposure = data.events.exposure
-        curves = FoldCurves(model, data.features, data.sensors, theta, paced, exposure)
+        curves = FoldCurves(
+            model,
+            data.features,
+            data.sensors,
+            theta,
+            paced,
+            exposure,
+            find_offsets(data.events),
+        )
         return cls(data, theta, Costs.of(data.events), curves)
 
     def thin(self, most: int) -> TrainingCurves:
@@ -86,10 +96,10 @@ class TrainingCurves:
         if len(self.data) <= most:
             return self
         rows = some_of(np.arange(len(self.data)), most)
-        data, theta = self.data.take(rows), self.curves.theta[rows]
-        curves = self.curves.along(theta, data.sensors, data.events.exposure)
-        return replace(
-            self, data=data, theta=None if self.theta is None else theta, curves=curves
+        data, theta = self.data.take(rows), self.theta
+        curves = self.curves.take(rows, data.sensors)
+        return TrainingCurves(
+            data, None if theta is None else theta[rows], self.costs, curves
         )
 
     def at_pace(self, paced: PacedClock) -> TrainingCurves:
@@ -101,15 +111,19 @@ class TrainingCurves:
 
         ``near`` is a guess of the variance.
         """
+        events, weights, unit = self.data.events, self.data.weights, self.costs.unit
+        return fit_pace(self._plain, events, self.amounts, weights, unit, near=near)
+
+    def add_second_scale(self, pace: FittedPace) -> FittedPace | None:
+        """Return the pace with factors along a second time scale, if these are clear."""
+        events, weights, unit = self.data.events, self.data.weights, self.costs.unit
+        return fit_second_scale(self._plain, events, self.amounts, weights, pace, unit)
+
+    @property
+    def _plain(self) -> CurvesOnClock:
+        """Curves without a pace."""
         curves = self.curves
-        return fit_pace(
-            CurvesOnClock(curves.clock, curves.read_all, curves.average.values_at),
-            self.data.events,
-            self.amounts,
-            self.data.weights,
-            self.costs.unit,
-            near=near,
-        )
+        return CurvesOnClock(curves.clock, curves.read_all, curves.average.values_at)
 
     @property
     def amounts(self) -> FloatArray:

@@ -96,11 +96,14 @@ def roll_back(
     lead: float,
     n_dates: int,
     ways: Sequence[bool] = (True,),
+    *,
+    has_second_scale: bool = False,
 ) -> list[list[Forecast]]:
     """Return forecasts over one lead from earlier dates, latest first.
 
     There is one list for each of ``ways``, which tell whether a clear fall of the rate
-    goes on.
+    goes on. ``has_second_scale``: whether to look for factors along a second time scale at
+    every date.
     """
     found: list[list[Forecast]] = [[] for _ in ways]
     for place in range(n_dates):
@@ -112,6 +115,8 @@ def roll_back(
         clock = _clock_then(model.clock, known)
         then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
         pace, data = then.find_pace(law.variance), seen.data.take(rows)
+        if has_second_scale:
+            pace = then.add_second_scale(pace) or pace
         for falls, forecasts in zip(ways, found, strict=True):
             paced = then.at_pace(pace.go_on(falls=falls))
             forecasts.append(forecast_ahead(paced, data, law, lead))

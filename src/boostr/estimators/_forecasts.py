@@ -146,8 +146,8 @@ class ForecastMethods(FittedEstimator):
               horizon where `Z` is a function, or not within the longer of horizon and
               longest follow-up of training where sensors are known ahead; further
               quantiles as ``next_event_q10`` and so on;
-            - ``frailty``: what the history multiplies the prediction by, 1 without one. That
-              includes renewal, if events make further ones rarer for a while;
+            - ``frailty``: what the history multiplies the prediction by, 1 without one,
+              renewal included if events make further ones rarer for a while;
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
               was fitted with some; 0 for those who had it;
             - ``likely_kind``: the kind of which most events are expected, for a model that

@@ -11,6 +11,7 @@ import numpy as np
 
 from boostr._frailty.forecast_law import ForecastLaw, Shock, TerminalTie
 from boostr._frailty.law import FrailtyLaw
+from boostr._frailty.own_pace import SecondScale
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._frailty.renewal import Renewal
 from boostr._training.features import FeatureEncoder
@@ -123,7 +124,7 @@ def _is_layout(value: Any) -> bool:
     )
 
 
-def _check_pace(pace: Pace) -> None:
+def _check_pace(pace: Pace | SecondScale) -> None:
     is_right = 0 < len(pace.begins) == len(pace.factors) <= _MAX_STRETCHES
     require(is_right, "Every stretch of time must have a factor above 0")
     least, most = _PACES
@@ -191,8 +192,18 @@ register(
     check=_check_pace,
 )
 register(
+    SecondScale,
+    {
+        "begins": array("float64", "n"),
+        "factors": array("float64", "n"),
+        "counts_dates": TRUTH,
+    },
+    check=_check_pace,
+)
+register(
     PacedClock,
     {"clock": CLOCK, "pace": instance(Pace, words="Pace")},
+    later={"second": optional(instance(SecondScale, words="SecondScale"))},
 )
 register(
     Shock,

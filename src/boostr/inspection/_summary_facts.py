@@ -9,7 +9,8 @@ import numpy as np
 import scipy
 
 from boostr._frailty.law import FrailtyLaw
-from boostr.data.times import name_length
+from boostr._frailty.own_pace import EPOCH, SecondScale
+from boostr.data.times import name_length, to_stamps
 from boostr.inspection._summary_held_out import HeldOut
 from boostr.inspection.model import FittedModel, unused_features, unused_sensors
 
@@ -47,6 +48,9 @@ def list_learned(model: FittedModel) -> list[Fact]:
     found.append(_describe_history(model))
     if model.fitted.forecast_law.frailty.renewal is not None:
         found.append(_describe_renewal(model))
+    paced = model.fitted.forecast_law.paced
+    if paced is not None and paced.second is not None:
+        found.append(_describe_second_scale(paced.second, model.time_unit))
     return [Fact("learned", *fact) for fact in found]
 
 
@@ -152,6 +156,31 @@ def _describe_renewal(model: FittedModel) -> _Line:
         f"{factor:.2g}, and {until}."
     )
     return "renewal_factor", factor, text
+
+
+def _describe_second_scale(second: SecondScale, unit: str | None) -> _Line:
+    low, high = int(np.argmin(second.factors)), int(np.argmax(second.factors))
+    subject = "date" if second.counts_dates else "time since entry"
+    text = (
+        f"Rates depend on the {subject}, too: {second.factors[low]:.2g} times the usual "
+        f"rate {_name_stretch(second, low, unit)}, {second.factors[high]:.2g} times "
+        f"{_name_stretch(second, high, unit)}."
+    )
+    factor = float(second.factors[high] / second.factors[low])
+    return "second_time_scale_factor", factor, text
+
+
+def _name_stretch(second: SecondScale, place: int, unit: str | None) -> str:
+    if second.counts_dates:
+        stamps = to_stamps(second.begins, EPOCH, str(unit))
+        names = [str(stamp) for stamp in stamps.astype("datetime64[D]")]
+    else:
+        names = [name_length(begin, unit) for begin in second.begins]
+    if place == 0:
+        return f"before {names[1]}"
+    if place == len(names) - 1:
+        return f"after {names[place]}"
+    return f"between {names[place]} and {names[place + 1]}"
 
 
 def _forecast_factor(law: FrailtyLaw, events: float, expected: float) -> float:
