@@ -526,7 +526,7 @@ def _look(
         law = law.of_strangers()
     offsets = None
     if law.paced is not None and law.paced.second is not None:
-        offsets = law.paced.second.place(present.target, present.entry)
+        offsets = law.paced.second.place(present.target, present.entry, present.now)
     curves = FoldCurves(
         model.trees, features, used, theta, law.paced, present.exposure, offsets
     )

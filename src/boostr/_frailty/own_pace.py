@@ -62,15 +62,17 @@ class SecondScale:
         changes = np.diff(self.factors, prepend=1.0)
         return OwnPace(values, np.broadcast_to(changes[:, None], values.shape))
 
-    def place(self, events: RecurrentEvents | None, entry: FloatArray) -> FloatArray:
-        """Return offsets of individuals, some of which may have no history.
+    def place(
+        self, events: RecurrentEvents | None, entry: FloatArray, now: FloatArray
+    ) -> FloatArray:
+        """Return the offsets of individuals.
 
-        Without dates, all of the time counts as the latest.
+        The present of histories without dates counts as the last of the known dates.
         """
         if not self.counts_dates:
             return -entry
         if events is None or not np.ndim(find_origins(events)):
-            return np.full(len(entry), np.inf)
+            return np.asarray(self.begins[-1] - now)
         return find_offsets(events)
 
 

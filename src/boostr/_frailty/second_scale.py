@@ -222,14 +222,14 @@ class _Grid:
         for _ in range(n_rounds):
             known, before = self._sum_known(expected, variance), np.append(rows, columns)
             for _ in range(_N_STEPS):
-                rows = _scale(rows, by_row, known @ columns, _PACE_PRIOR)
-                columns = _scale(columns, by_column, rows @ known, _PRIOR)
-            level = np.exp(np.average(np.log(columns), weights=by_column))
-            rows, columns = rows * level, columns / level
+                rows = (by_row + _PACE_PRIOR) / (known @ columns + _PACE_PRIOR)
+                columns = (by_column + _PRIOR) / (rows @ known + _PRIOR)
             expected = self._expect(rows, columns)
             variance = numbers.fit_variance(expected, variance or None)
             if np.abs(np.append(rows, columns) / before - 1.0).max() < _STILL:
                 break
+        level = np.exp(np.average(np.log(columns), weights=by_column))
+        rows, columns = rows * level, columns / level
         spread = np.full(len(expected), max(variance, _LEAST_VARIANCE))
         chances = log_step(expected, counts.seen, np.ones(len(expected)), spread)
         of_times = by_row @ np.log(rows) + by_column @ np.log(columns)
@@ -253,13 +253,3 @@ class _Grid:
     @property
     def _size(self) -> int:
         return self.shape[0] * self.shape[1]
-
-
-def _scale(
-    factors: FloatArray, came: FloatArray, expected: FloatArray, prior: float
-) -> FloatArray:
-    """Return factors that expect as many events as came, beside those of the prior.
-
-    ``expected`` are the events for factors of 1.
-    """
-    return factors * (came + prior) / (factors * expected + prior)

@@ -239,8 +239,20 @@ def _learn_law(model: TreeModel, known: TrainingCurves) -> ForecastLaw:
     with_second = known.add_second_scale(pace) if plain.forecasts else None
     if with_second is None:
         return plain.law
-    second = _learn_at_pace(model, known, with_second)
-    return second.law if second.judge() > plain.judge() - _LITTLE else plain.law
+    # With the same frailties: wide distributions forgive what nobody could know then.
+    n_dates, lead = min(model.settings.n_origins, _N_JUDGES), find_lead(known.data.events)
+    [found] = roll_back(
+        model, known, plain.law.frailty, lead, n_dates, has_second_scale=True
+    )
+    gained = _judge_forecasts(found) - _judge_forecasts(plain.forecasts[: len(found)])
+    if gained < -_LITTLE:
+        return plain.law
+    return _learn_at_pace(model, known, with_second).law
+
+
+def _judge_forecasts(forecasts: list[Forecast]) -> float:
+    """Return the log-likelihood of what happened after earlier dates."""
+    return sum(made.log_likelihood for made in forecasts)
 
 
 class _Learned(NamedTuple):
@@ -248,10 +260,6 @@ class _Learned(NamedTuple):
 
     law: ForecastLaw
     forecasts: list[Forecast]  # latest first
-
-    def judge(self) -> float:
-        """Return the log-likelihood of what happened after the latest dates."""
-        return sum(made.log_likelihood for made in self.forecasts[:_N_JUDGES])
 
 
 def _learn_at_pace(model: TreeModel, known: TrainingCurves, pace: FittedPace) -> _Learned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -159,6 +159,9 @@ def _describe_renewal(model: FittedModel) -> _Line:
 
 
 def _describe_second_scale(second: SecondScale, unit: str | None) -> _Line:
+    if second.counts_dates:  # the last stretch has not been seen
+        begins, factors = second.begins[:-1], second.factors[:-1]
+        second = replace(second, begins=begins, factors=factors)
     low, high = int(np.argmin(second.factors)), int(np.argmax(second.factors))
     subject = "date" if second.counts_dates else "time since entry"
     text = (
