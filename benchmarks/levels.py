@@ -4,10 +4,11 @@
     python -m benchmarks.levels --quick
 
 Simulated fleets with gamma frailties and two features that act. Every line is a course of
-the common rate. Forecasts of the next 90 days are made on day 1,200 with default settings.
-The level is the mean logarithm of the forecast over the true expected total, 0 at best,
-beside that of a peer, the events of the last 90 days carried on; then the shares of totals,
-drawn anew from the truth, that lie in the intervals of 80 and 90 %.
+the common rate; in fleets that grow, individuals enter on days 0 to 1,170. Forecasts of the
+next 90 days are made on day 1,200 with default settings. The level is the mean logarithm of
+the forecast over the true expected total, 0 at best, beside that of a peer, the events of
+the last 90 days carried on; then the shares of totals, drawn anew from the truth, that lie
+in the intervals of 80 and 90 %.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks._timing import format_table, record
 from boostr import BoostR, RecurrentEvents
@@ -27,16 +29,48 @@ MEAN_RATE = 0.006  # a day
 VARIANCE = 0.3  # of frailties
 N_DRAWS = 200  # of totals
 LEVELS = (0.8, 0.9)
+START = np.datetime64("2020-01-01")  # day 0
 
 DAYS = np.arange(LENGTH) + 0.5
-COURSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "constant": np.ones_like,
-    "halved 150 days ago": lambda day: np.where(day < NOW - 150, 1.0, 0.5),
-    "doubled 150 days ago": lambda day: np.where(day < NOW - 150, 1.0, 2.0),
-    "falls by 30 % a year": lambda day: 0.7 ** (day / 365),
-    "rises by 30 % a year": lambda day: 1.3 ** (day / 365),
-    "burns in": lambda day: 0.5 + 2.0 * np.exp(-day / 120),
-    "overhauls of all": lambda day: 0.4 + 2.5 * (day % 450 / 450) ** 2,
+Factors = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Factors of rates by the date and, in a fleet that grows, by age."""
+
+    by_date: Factors = np.ones_like
+    by_age: Factors | None = None  # None: all enter on day 0
+    counts_age: bool = False  # the time scale of the histories
+
+
+def halve(day: np.ndarray) -> np.ndarray:
+    return np.where(day < NOW - 150, 1.0, 0.5)
+
+
+def double(day: np.ndarray) -> np.ndarray:
+    return np.where(day < NOW - 150, 1.0, 2.0)
+
+
+def burn_in(day: np.ndarray) -> np.ndarray:
+    return 0.5 + 2.0 * np.exp(-day / 120)
+
+
+COURSES = {
+    "constant": Course(),
+    "halved 150 days ago": Course(halve),
+    "doubled 150 days ago": Course(double),
+    "falls by 30 % a year": Course(lambda day: 0.7 ** (day / 365)),
+    "rises by 30 % a year": Course(lambda day: 1.3 ** (day / 365)),
+    "burns in": Course(burn_in),
+    "overhauls of all": Course(lambda day: 0.4 + 2.5 * (day % 450 / 450) ** 2),
+    "grows, constant": Course(by_age=np.ones_like),
+    "grows, burns in": Course(by_age=burn_in),
+    "grows, wears out": Course(by_age=lambda age: 0.4 + 1.6 * (age / NOW) ** 2),
+    "grows, burns in and falls": Course(lambda day: 0.7 ** (day / 365), burn_in),
+    "grows, by age, constant": Course(by_age=np.ones_like, counts_age=True),
+    "grows, by age, halved": Course(halve, np.ones_like, counts_age=True),
+    "grows, by age, doubled": Course(double, np.ones_like, counts_age=True),
 }
 
 
@@ -50,26 +84,47 @@ class Fleet:
     recent: float  # events of the last days, as many as are forecast
 
     @classmethod
-    def draw(cls, course: np.ndarray, n: int, rng: np.random.Generator) -> Fleet:
+    def draw(cls, course: Course, n: int, rng: np.random.Generator) -> Fleet:
         X = rng.random((n, 4))
         factor = np.exp(0.8 * X[:, 0] + 0.8 * (X[:, 1] > 0.5))
         frailty = rng.gamma(1.0 / VARIANCE, VARIANCE, n)
         own = MEAN_RATE * frailty * factor / factor.mean()
-        growth = np.append(0.0, np.cumsum(course))
-        counts = rng.poisson(own * growth[NOW])
+        entry, factors = np.zeros(n), np.tile(course.by_date(DAYS), (n, 1))
+        if course.by_age is not None:
+            entry = np.floor(rng.random(n) * (NOW - 30))
+            age = DAYS - entry[:, None]
+            factors *= course.by_age(np.maximum(age, 0.0)) * (age > 0.0)
+        growth = np.hstack([np.zeros((n, 1)), np.cumsum(factors, axis=1)])
+        counts = rng.poisson(own * growth[:, NOW])
         times = [
-            np.sort(np.interp(growth[NOW] * rng.random(k), growth, np.arange(LENGTH + 1)))
-            for k in counts
+            np.sort(np.interp(mine[NOW] * rng.random(k), mine, np.arange(LENGTH + 1)))
+            for mine, k in zip(growth, counts, strict=True)
         ]
         return cls(
             X,
-            RecurrentEvents.from_lists(times, end=float(NOW)),
-            own * (growth[NOW + AHEAD] - growth[NOW]),
+            make_histories(times, entry, counts_age=course.counts_age),
+            own * (growth[:, NOW + AHEAD] - growth[:, NOW]),
             float(sum(np.sum(own_times > NOW - AHEAD) for own_times in times)),
         )
 
 
-def run(course: np.ndarray, n: int, seed: int) -> list[float]:
+def make_histories(
+    times: list[np.ndarray], entry: np.ndarray, *, counts_age: bool
+) -> RecurrentEvents:
+    """Return histories in calendar time, or in age with their dates."""
+    if not counts_age:
+        return RecurrentEvents.from_lists(times, start=entry, end=float(NOW))
+    rows = [
+        (machine, time - entry[machine], int(time < NOW))
+        for machine, own in enumerate(times)
+        for time in [*own, NOW]
+    ]
+    table = pd.DataFrame(rows, columns=["id", "age", "event"])
+    age = RecurrentEvents.from_long(table, "id", "age", "event", unit="D")
+    return age.in_calendar_time(START + entry.astype("timedelta64[D]")).in_age()
+
+
+def run(course: Course, n: int, seed: int) -> list[float]:
     """Return the levels of the forecast and of the peer, and coverages."""
     rng = np.random.default_rng(seed)
     fleet = Fleet.draw(course, n, rng)
@@ -106,7 +161,7 @@ def main() -> None:
     rows = []
     for name, course in COURSES.items():
         runs: list[Any] = [
-            run(course(DAYS), asked.individuals, seed) for seed in range(asked.repetitions)
+            run(course, asked.individuals, seed) for seed in range(asked.repetitions)
         ]
         found = np.array(runs)
         names = ("level", "last_days", "coverage_80", "coverage_90")

@@ -14,7 +14,6 @@ from boostr import BoostR, RecurrentEvents
 from boostr._frailty.own_pace import SecondScale
 from boostr._frailty.pace import CurvesOnClock, Pace, fit_pace
 from boostr._frailty.second_scale import (
-    _PACE_PRIOR,
     _PRIOR,
     _Counts,
     _cut,
@@ -161,7 +160,7 @@ def test_factors_have_the_highest_likelihood_that_individuals_tell():
             total += gammaln(seen + shape) - gammaln(shape) + shape * np.log(shape)
             total -= (seen + shape) * np.log(expected + shape)
         total += log_rows[steps].sum() + log_columns[ages].sum()
-        total += _PACE_PRIOR * np.sum(log_rows - np.exp(log_rows))
+        total += _PRIOR * np.sum(log_rows - np.exp(log_rows))
         return -total - _PRIOR * np.sum(log_columns - np.exp(log_columns))
 
     best = optimize.minimize(loss, np.zeros(k + 4), method="BFGS", options={"gtol": 1e-4}).x

@@ -96,7 +96,7 @@ def test_the_operational_clock_takes_any_start(features):
     near, far = (make_events(features, *when) for when in ((0.0, 1.0), (2005.3, 1.0)))
     expected = model.fit(features, near).predict_count(features, near.start, near.end)
     predicted = model.fit(features, far).predict_count(features, far.start, far.end)
-    assert_allclose(predicted, expected, rtol=1e-6)
+    assert_allclose(predicted, expected, rtol=1e-5)  # solvers stop at a tolerance
 
 
 @pytest.mark.parametrize("likely", [name for name in FAR if name.startswith("like")])

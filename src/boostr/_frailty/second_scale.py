@@ -31,8 +31,7 @@ __all__ = ["fit_second_scale"]
 
 _N_STRETCHES = 10  # with as many events each
 _LEAST_EVENTS = 20.0  # of a stretch
-_PRIOR = 5.0  # events, as many as expected, beside those of a stretch
-_PACE_PRIOR = 2.0  # the same for a stretch of the pace
+_PRIOR = 1.0  # events, as many as expected, beside those of a stretch
 _WORTH = 1.5  # log-likelihood that every further factor must gain
 _MOST_ROUNDS = 12
 _N_STEPS = 25  # of a round, in which frailties stay
@@ -222,7 +221,7 @@ class _Grid:
         for _ in range(n_rounds):
             known, before = self._sum_known(expected, variance), np.append(rows, columns)
             for _ in range(_N_STEPS):
-                rows = (by_row + _PACE_PRIOR) / (known @ columns + _PACE_PRIOR)
+                rows = (by_row + _PRIOR) / (known @ columns + _PRIOR)
                 columns = (by_column + _PRIOR) / (rows @ known + _PRIOR)
             expected = self._expect(rows, columns)
             variance = numbers.fit_variance(expected, variance or None)
