@@ -181,7 +181,7 @@ def measure(case: str, options: argparse.Namespace, folder: Path) -> dict[str, A
         raw = 8.0 * rows * (options.sensors + 1) / _GB
     found = fit_in_child(folder, case, options.limit, options.threads, options.trees)
     seconds = found["seconds"]
-    streaming = seconds["survey"] + seconds["stream_statistics"]
+    streaming = seconds["survey"] + seconds["compute_parts"]
     return {
         "case": case,
         "individuals": found["individuals"],
