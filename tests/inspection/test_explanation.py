@@ -214,3 +214,17 @@ def test_tables_of_polars_are_made_on_request():
 
 def test_an_explanation_is_as_long_as_there_are_individuals():
     assert len(make_explanation()) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "Explanation(2 individuals, 4 features, 1 time)"),
+        (
+            {"features": ("location",), "sensors": ("a", "b", "c"), "times": None},
+            "Explanation(2 individuals, 1 feature, 3 sensors)",
+        ),
+    ],
+)
+def test_a_console_shows_counts(changes, expected):
+    assert repr(make_explanation(**changes)) == expected

@@ -14,6 +14,7 @@ from boostr._checks.numbers import first_few
 from boostr._html import format_cell, format_id, make_card, make_grid, make_note
 from boostr._typing import AnyArray, FloatArray
 from boostr.data.events.frames import make_table
+from boostr.data.individuals import count_of
 from boostr.exceptions import InvalidParameterError
 from boostr.inspection.model import check_position
 
@@ -137,6 +138,17 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.prediction)
+
+    def __repr__(self) -> str:
+        counts = [
+            count_of(len(self), "individual"),
+            count_of(len(self.features), "feature"),
+        ]
+        if self.sensors:
+            counts.append(count_of(len(self.sensors), "sensor"))
+        if self.times is not None:
+            counts.append(count_of(len(self.times), "time"))
+        return f"{type(self).__name__}({', '.join(counts)})"
 
     @property
     def reasons(self) -> tuple[str, ...]:
