@@ -119,8 +119,9 @@ default="constant"
         cumulative count is; False gives the plain sum of the trees.
     n_origins : int, default=5
         Number of earlier dates from which forecasts are tried out in `fit`: their errors
-        make the intervals of totals, see `forecast_fleet`. 0 saves the time; intervals
-        then rest on errors that are usual elsewhere.
+        make the intervals of totals, see `forecast_fleet`, and tell whether a second time
+        scale helps. 0 saves the time; intervals then rest on errors that are usual
+        elsewhere, and there is one time scale.
     kinds : {"auto", "each", "total"}, default="auto"
         Whether each kind of events is learned by trees of its own, where `y` has kinds:
         predictions are the sum of those of the kinds then, and methods take ``kind``. Kinds
