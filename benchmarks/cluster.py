@@ -253,7 +253,10 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--only", choices=["compare", "weak", "growth"])
+    parser.add_argument("--quick", action="store_true", help="proves that it runs")
     asked = parser.parse_args()
+    if asked.quick:
+        asked.individuals, asked.trees, asked.repetitions = 8_000, 5, 1
     recipe = Recipe.draw(asked.features)
     n, n_trees = asked.individuals, asked.trees
     if asked.only in {None, "compare"}:
