@@ -170,7 +170,8 @@ def _parse(text: Any, family: tuple[str, ...]) -> Any:
     assert found is not None  # noqa: S101 - families are not empty
     if isinstance(found.dtype, polars.Datetime) and found.dtype.time_zone is not None:
         found = found.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return found.set(found.dt.year() < _LEAST_YEAR, None)
+    is_usual = found.dt.year() >= _LEAST_YEAR
+    return polars.select(polars.when(is_usual).then(found)).to_series().alias(text.name)
 
 
 def _refuse_times(text: Any, file: TableFile | None) -> InvalidEventsError:
