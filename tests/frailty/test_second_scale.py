@@ -21,6 +21,7 @@ from boostr._frailty.second_scale import (
     _Grid,
     fit_second_scale,
 )
+from boostr._training import finish
 from boostr.basis import CalendarClock
 
 NOW = 1000.0
@@ -246,6 +247,13 @@ def dated():
     y = age.in_calendar_time(dates).in_age()
     X = np.random.default_rng(1).random((300, 2))
     return fit(X, y), X, y
+
+
+def test_forecasts_from_earlier_dates_have_the_last_word(growing, monkeypatch):
+    _, X, y = growing
+    monkeypatch.setattr(finish, "_LITTLE", -np.inf)  # no forecasts are good enough
+    model = BoostR(random_state=0).fit(X, y)
+    assert model.fitted_.forecast_law.paced.second is None
 
 
 def forecast(model, X, y, horizon):

@@ -10,14 +10,12 @@ import numpy as np
 
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
-from boostr.data.times import find_origins, to_numbers
+from boostr.data.times import EPOCH, find_origins, to_numbers
 
-__all__ = ["EPOCH", "OwnPace", "ReadCurves", "SecondScale", "find_offsets"]
+__all__ = ["OwnPace", "ReadCurves", "SecondScale", "find_offsets"]
 
 # Values of curves of individuals, each at a time.
 ReadCurves: TypeAlias = Callable[[PositionArray, FloatArray], FloatArray]
-
-EPOCH = np.datetime64(0, "us")  # from which dates are counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

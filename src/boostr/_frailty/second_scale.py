@@ -18,9 +18,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from boostr._frailty.law import SeenNumbers, log_step, sum_by_owner
+from boostr._frailty.law import Pieces, SeenNumbers, log_step, sum_by_owner
 from boostr._frailty.own_pace import SecondScale, find_offsets
 from boostr._frailty.pace import CurvesOnClock, FittedPace, Pace
+from boostr._frailty.weighted_exposure import cut_at_events
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis.clock import pool_recent
 from boostr.data import RecurrentEvents
@@ -129,22 +130,24 @@ def _cut(
     stretches: Pace,
     offsets: FloatArray,
 ) -> _Pieces:
-    owner = owners_of(events.window_offsets)
-    start, stop = events.window_start[:, None], events.window_stop[:, None]
-    own = stretches.begins[1:] - offsets[owner][:, None]
-    common = np.broadcast_to(edges[1:-1], (len(owner), len(edges) - 2))
-    inside = np.clip(np.hstack([common, own]), start, stop)
-    times = np.sort(np.hstack([start, inside, stop]), axis=1)
-    rows = np.repeat(owner, times.shape[1])
-    values = curves.read(rows, curves.clock.read(times.ravel())).reshape(times.shape)
-    window, place = np.nonzero(np.diff(times, axis=1) > 0.0)
-    middle = 0.5 * (times[window, place] + times[window, place + 1])
-    rises = values[window, place + 1] - values[window, place]
+    own = stretches.begins[1:] - offsets[:, None]
+    common = np.broadcast_to(edges[1:-1], (len(events), len(edges) - 2))
+    times, start, end = np.hstack([common, own]), events.start, events.end
+    cuts = np.nonzero((times > start[:, None]) & (times < end[:, None]))
+    windows = Pieces(
+        owners_of(events.window_offsets), events.window_start, events.window_stop
+    )
+    pieces = cut_at_events(windows, cuts[0], times[cuts])
+    values = (
+        curves.read(pieces.owner, curves.clock.read(at))
+        for at in (pieces.stop, pieces.start)
+    )
+    middle = 0.5 * (pieces.start + pieces.stop)
     return _Pieces(
-        owner[window],
+        pieces.owner,
         Pace.at(edges[:-1]).find(middle),
-        stretches.find(middle + offsets[owner[window]]),
-        np.maximum(rises, 0.0),
+        stretches.find(middle + offsets[pieces.owner]),
+        np.maximum(np.subtract(*values), 0.0),
     )
 
 

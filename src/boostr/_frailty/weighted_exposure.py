@@ -46,9 +46,10 @@ def multiply_exposure(windows: ExposedWindows, events: RecurrentEvents) -> Expos
 
 
 def cut_at_events(pieces: Pieces, owner: AnyArray, times: FloatArray) -> Pieces:
-    """Cut pieces where their owners have events.
+    """Cut pieces where their owners have events, or at other times.
 
-    Pieces and events are in the order of time, individual after individual.
+    Pieces are in the order of time, individual after individual, and nobody has a time
+    before the first piece of its own.
     """
     n_pieces = len(pieces.owner)
     owners = np.concatenate([pieces.owner, owner])

@@ -23,7 +23,6 @@ from sklearn.utils import check_random_state
 
 from boostr._frailty.forecast_law import Costs
 from boostr._frailty.law import cut_windows, log_likelihood
-from boostr._frailty.own_pace import find_offsets
 from boostr._frailty.weighted_exposure import (
     ExposedWindows,
     cut_at_events,
@@ -32,7 +31,6 @@ from boostr._frailty.weighted_exposure import (
 from boostr._training.features import FeatureEncoder
 from boostr._training.fit import fit_model
 from boostr._training.fitted import Fitted
-from boostr._training.fold_curves import FoldCurves
 from boostr._training.frailty import TrainingCurves, find_cell, sum_pieces
 from boostr._training.inputs import TrainingData, check_training_data
 from boostr._training.run import Hooks
@@ -185,17 +183,8 @@ def _expose(model: Fitted, data: TrainingData) -> ExposedWindows:
     if left_out is not None:
         left_out = left_out[data.is_used]
         theta = np.where(np.isnan(left_out), theta, left_out)
-    events = data.events
-    paced = model.forecast_law.paced
-    curves = FoldCurves(
-        model.trees,
-        data.features,
-        data.sensors,
-        theta,
-        paced,
-        events.exposure,
-        find_offsets(events),
-    )
+    events, paced = data.events, model.forecast_law.paced
+    curves = TrainingCurves.among(model.trees, data, theta, paced).curves
     observed = Observed.of(events)
     pieces = cut_windows(*observed[:3], find_cell(events))
     pieces = cut_at_events(pieces, observed.event_owner, observed.times)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
 
 __all__ = [
+    "EPOCH",
     "as_moments",
     "count_times",
     "counts_from_elsewhere",
@@ -25,6 +26,7 @@ __all__ = [
     "name_rate",
 ]
 
+EPOCH = np.datetime64(0, "us")  # from which dates are counted where no origin is known
 INDIVIDUAL = "individual"
 UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "D": "days", "W": "weeks"}
 MICROSECONDS = {

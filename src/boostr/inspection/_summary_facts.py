@@ -9,8 +9,8 @@ import numpy as np
 import scipy
 
 from boostr._frailty.law import FrailtyLaw
-from boostr._frailty.own_pace import EPOCH, SecondScale
-from boostr.data.times import name_length, to_stamps
+from boostr._frailty.own_pace import SecondScale
+from boostr.data.times import EPOCH, name_length, to_stamps
 from boostr.inspection._summary_held_out import HeldOut
 from boostr.inspection.model import FittedModel, unused_features, unused_sensors
 

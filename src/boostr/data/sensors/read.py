@@ -24,10 +24,16 @@ from boostr.data.columns import (
 from boostr.data.parquet.files import TableSource
 from boostr.data.sensors.build import Filling, fill_sensors
 from boostr.data.sensors.checks import check_names, sensor_errors
-from boostr.data.times import INDIVIDUAL, as_stamp, common_kind, resolve_unit, to_numbers
+from boostr.data.times import (
+    EPOCH,
+    INDIVIDUAL,
+    as_stamp,
+    common_kind,
+    resolve_unit,
+    to_numbers,
+)
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
-EPOCH = np.datetime64(0, "us")  # from when shared sensors count dates; numbers from nowhere
 SLICE = 1_000_000  # rows of text that are in memory as Python objects at a time
 
 

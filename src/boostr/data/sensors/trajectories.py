@@ -37,7 +37,7 @@ from boostr.data.sensors.combine import (
     merge_sensors,
 )
 from boostr.data.sensors.describe import write_sensors
-from boostr.data.sensors.read import EPOCH, Given, read_arrays, read_samples
+from boostr.data.sensors.read import Given, read_arrays, read_samples
 from boostr.data.sensors.shared import (
     N_CYCLES,
     SharedSensors,
@@ -46,7 +46,7 @@ from boostr.data.sensors.shared import (
 )
 from boostr.data.target import check_target
 from boostr.data.time_scales import move_samples
-from boostr.data.times import to_stamps
+from boostr.data.times import EPOCH, to_stamps
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError, SensorTypeError
 
 
