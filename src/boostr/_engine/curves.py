@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -39,8 +40,8 @@ class _Projection:
 
     rows: PositionArray  # (n_bent,) which curves
     grid: FloatArray  # (n_grid,)
-    values: FloatArray  # (n_bent, n_grid)
-    places: PositionArray  # (n,) of all curves in the projection, -1 for the others
+    values: FloatArray  # (n_bent or more, n_grid)
+    places: PositionArray  # (n,) of all curves in the values, -1 for the others
 
     @classmethod
     def of(
@@ -50,6 +51,16 @@ class _Projection:
         places = np.full(n, -1)
         places[rows] = np.arange(len(rows))
         return cls(rows, grid, values, places)
+
+    def take(self, rows: PositionArray) -> _Projection:
+        """Return the projection of some of the curves, which shares the values."""
+        places = self.places[rows]
+        return _Projection(np.flatnonzero(places >= 0), self.grid, self.values, places)
+
+    @property
+    def column(self) -> PositionArray:
+        """Places of the bent curves, below each other."""
+        return self.places[self.rows][:, None]
 
     def find(self, rows: PositionArray) -> tuple[PositionArray, PositionArray]:
         """Return which of ``rows`` are bent, and their places in the projection."""
@@ -99,6 +110,11 @@ class MonotoneCurves:
         self._reach = reach
         self._monotone = monotone
 
+    def take(self, rows: PositionArray) -> MonotoneCurves:
+        """Return some of the curves."""
+        theta, horizon, reach = self._theta[rows], self._horizon, self._reach
+        return MonotoneCurves(self._basis, theta, horizon, reach, self._monotone)
+
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
         times = np.minimum(times, self._reach)
@@ -108,12 +124,10 @@ class MonotoneCurves:
         early = np.flatnonzero(times <= self._horizon)
         late = np.flatnonzero(times > self._horizon)
         inside = self._inside
-        place = np.arange(len(inside.rows))[:, None]
-        result[inside.rows[:, None], early] = inside.read(place, times[early])
+        result[inside.rows[:, None], early] = inside.read(inside.column, times[early])
         if late.size:
             beyond = self._beyond
-            place = np.arange(len(beyond.rows))[:, None]
-            result[beyond.rows[:, None], late] = beyond.read(place, times[late])
+            result[beyond.rows[:, None], late] = beyond.read(beyond.column, times[late])
             result[inside.rows[:, None], late] += self._lift[:, None]
         return result
 
@@ -126,8 +140,7 @@ class MonotoneCurves:
         late = np.flatnonzero((times > self._horizon) & (times <= self._reach))
         for projection, columns in ((self._inside, early), (self._beyond, late)):
             if columns.size and projection.rows.size:
-                place = np.arange(len(projection.rows))[:, None]
-                slope = projection.slope(place, times[columns])
+                slope = projection.slope(projection.column, times[columns])
                 result[projection.rows[:, None], columns] = slope
         return result
 
@@ -264,13 +277,20 @@ class PositiveCurves:
         self._reach = reach
         self._floor = floor
 
+    def take(self, rows: PositionArray) -> PositiveCurves:
+        """Return some of the curves; what is bent need not be bent again."""
+        some = copy.copy(self)
+        some._theta, some._is_straight = self._theta[rows], self._is_straight[rows]
+        some.__dict__["_bent"] = self._bent.take(rows)
+        return some
+
     def values(self, times: FloatArray) -> FloatArray:
         """Return the curves at clock times, (n, m)."""
         times = np.minimum(times, self._reach)
         result = _combine(self._theta, self._basis.evaluate(times))
         bent = self._bend_for(times)
         if bent.rows.size:
-            result[bent.rows] = bent.read(np.arange(len(bent.rows))[:, None], times)
+            result[bent.rows] = bent.read(bent.column, times)
         return result
 
     def slopes(self, times: FloatArray) -> FloatArray:
@@ -279,7 +299,7 @@ class PositiveCurves:
         result = _combine(self._theta, rates)
         bent = self._bend_for(times)
         if bent.rows.size:
-            slopes = bent.slope(np.arange(len(bent.rows))[:, None], times)
+            slopes = bent.slope(bent.column, times)
             result[bent.rows] = np.where(times <= self._reach, slopes, 0.0)
         return result
 

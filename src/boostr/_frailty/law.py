@@ -20,7 +20,10 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 
 from boostr._frailty.own_pace import OwnPace, ReadCurves
 from boostr._frailty.renewal import CLEAR, Recent, Renewal, RenewalCells
+from boostr._kernels.counts import sum_before
+from boostr._kernels.segments import cut_evenly
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
+from boostr.data.flat import offsets_of
 
 __all__ = [
     "LEAST_FADE",
@@ -286,17 +289,11 @@ def cut_windows(
     cell = max(cell, _LEAST_CELL * float(stop.max(initial=0.0)))
     last = np.ceil(stop / cell).astype(np.int64)
     first = np.maximum(np.floor(start / cell).astype(np.int64), last - _MOST_PIECES)
-    counts = np.maximum(last - first, 1)
-    window = np.repeat(np.arange(len(owner)), counts)
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    number = first[window] + place
-    begin, end = number * cell, (number + 1) * cell  # where pieces meet these are the same
-    is_first = place == 0
-    return Pieces(
-        owner[window],
-        np.where(is_first, start[window], np.maximum(begin, start[window])),
-        np.minimum(end, stop[window]),
-    )
+    offsets = offsets_of(np.maximum(last - first, 1))
+    window = np.empty(offsets[-1], dtype=np.int64)
+    begins, ends = np.empty((2, len(window)))
+    cut_evenly(start, stop, first, offsets, cell, window, begins, ends)
+    return Pieces(owner.take(window), begins, ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,7 +482,7 @@ class _Table:
         growth = np.exp(fading * (self.middle - latest))
         marks = np.exp(fading * (self.event_times - latest)) * self.event_weights
         events = sum_by_owner(self.event_cell, marks, growth.size).reshape(growth.shape)
-        return _sum_before(events) / growth, _sum_before(self.expected * growth) / growth
+        return _sum_before(events, growth), _sum_before(self.expected * growth, growth)
 
     def judge(self, law: FrailtyLaw, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means and dispersions of frailties, as known before every cell."""
@@ -587,9 +584,11 @@ def _update(
     return known / (prior + variance * expected), variance / known
 
 
-def _sum_before(values: FloatArray) -> FloatArray:
-    """Return the sums of all earlier columns."""
-    return np.asarray(np.cumsum(values, axis=1) - values)
+def _sum_before(values: FloatArray, growth: FloatArray) -> FloatArray:
+    """Return the sums of all earlier columns, see `sum_before`."""
+    out = np.empty(values.shape)
+    sum_before(values, growth, out)
+    return out
 
 
 def log_step(

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._frailty.own_pace import ReadCurves, SecondScale
+from boostr._kernels.rises import count_passed, scale_rises, sum_rises
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -75,8 +75,9 @@ class Pace:
 
     def find(self, times: FloatArray) -> PositionArray:
         """Return the stretch of every time; a begin belongs to the stretch before."""
-        places = np.searchsorted(self.begins, times, side="left") - 1
-        return np.maximum(places, 0)
+        places = np.empty(len(times), dtype=np.int64)
+        count_passed(self.begins[1:], times, places)
+        return places
 
 
 class Table(NamedTuple):
@@ -96,12 +97,9 @@ class PacedClock:
 
     def table(self, read_all: ReadAll) -> Table:
         """Return the curves where stretches begin."""
-        plain = read_all(self.clock.read(self.pace.begins)).T
-        factors, paced = self.pace.factors, np.empty(plain.shape)
-        np.multiply(plain[0], factors[0], out=paced[0])
-        np.multiply(np.diff(plain, axis=0), factors[:-1, None], out=paced[1:])
-        for before, after in pairwise(paced):  # rows are long: faster than np.cumsum
-            np.add(before, after, out=after)
+        plain = np.ascontiguousarray(read_all(self.clock.read(self.pace.begins)).T)
+        paced = np.empty(plain.shape)
+        scale_rises(plain, self.pace.factors, paced)
         return Table(plain, paced)
 
     def read_all(self, read_all: ReadAll, table: Table, times: FloatArray) -> FloatArray:
@@ -114,6 +112,8 @@ class PacedClock:
         self, each: ReadCurves, table: Table, rows: PositionArray, times: FloatArray
     ) -> FloatArray:
         """Return paced curves, each at a time, from those where stretches begin."""
+        if np.all(times == self.pace.begins[0]):  # as where all begin together
+            return np.asarray(table.paced[0].take(rows))
         place = self.pace.find(times)
         flat = place * table.plain.shape[1] + rows  # one index is faster than two
         rise = each(rows, self.clock.read(times)) - table.plain.take(flat)
@@ -184,12 +184,12 @@ def fit_pace(
         expected = np.einsum("kn,k->n", rises, factors)
         variance = near = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
-        counted = np.einsum("n,kn->k", weights * frailty, rises) * factors
+        counted = np.vecdot(rises, weights * frailty) * factors
         ratio = (came + _PRIOR) / (counted + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
         if np.abs(ratio - 1.0).max() < _STILL:
             break
-    expected = np.einsum("n,kn->k", weights * frailty, rises)
+    expected = np.vecdot(rises, weights * frailty)
     return FittedPace(clock, edges, factors, variance, came, expected)
 
 
@@ -202,19 +202,13 @@ def find_rises(
     """
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
-    values = read_all(clock.read(edges)).T
-    has_gaps = len(owner) > len(events)
-    values = values.take(owner, axis=1) if has_gaps else values.copy()
-    at_start, late = values[0].copy(), np.flatnonzero(start > edges[0])
+    values = np.ascontiguousarray(read_all(clock.read(edges)).T)
+    at_start, late = values[0].take(owner), np.flatnonzero(start > edges[0])
     at_start[late] = read(owner[late], clock.read(start[late]))
     at_stop = read(owner, clock.read(events.window_stop))
-    # Curves do not fall: edges before a window count as its start, those after as its stop.
-    np.maximum(values, at_start, out=values)
-    np.minimum(values, at_stop, out=values)
-    values[0], values[-1] = at_start, at_stop
-    rises = np.diff(values, axis=0)
-    np.maximum(rises, 0.0, out=rises)
-    return np.add.reduceat(rises, events.window_offsets[:-1], axis=1) if has_gaps else rises
+    rises = np.empty((len(edges) - 1, len(events)))
+    sum_rises(values, owner, at_start, at_stop, rises)
+    return rises
 
 
 def _place(clock: Clock, start: float, end: float) -> Pace:

@@ -36,13 +36,9 @@ def read_cubics(
     last = len(knots) - 1
     for place in range(len(x)):
         at = knots[last] if x[place] > knots[last] else x[place]
-        low, high = 0, last
-        while high - low > 1:
-            middle = (low + high) // 2
-            if knots[middle] <= at:
-                low = middle
-            else:
-                high = middle
+        low = 0
+        for knot in range(1, last):  # all of them: there are few, and searches branch
+            low += knots[knot] <= at
         distance = at - knots[low]
         if at > knots[0]:
             square = distance * distance

@@ -10,6 +10,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from boostr._engine.curves import UnitCurves, expose
+from boostr._engine.ensemble import Curves
+from boostr._engine.sensor_curves import PathCurves
 from boostr._frailty.own_pace import OwnPace
 from boostr._frailty.pace import PacedClock, Table
 from boostr._training.fitted import TreeModel
@@ -33,24 +35,30 @@ class FoldCurves:
 
     The folds are a jackknife: the variance of the average of ``k`` folds is about ``k -
     1`` times the mean squared distance from it.
+
+    Curves along no sensors, ``unit``, are the same functions of all clocks.
     """
 
     def __init__(
         self,
         model: TreeModel,
-        features: FloatArray,
+        features: FloatArray | None,
         sensors: Trajectories | None = None,
         theta: FloatArray | None = None,
         paced: PacedClock | None = None,
         exposure: Exposure | None = None,
         offsets: FloatArray | None = None,
+        unit: Curves | None = None,
     ) -> None:
-        self.theta = model.coefficients(features) if theta is None else theta
+        if theta is None:
+            assert features is not None  # noqa: S101 - which one of both follows from
+            theta = model.coefficients(features)
+        self.theta = theta
         self.clock: Clock = model.clock if paced is None else paced.clock
-        ensemble = model.ensemble.on_clock(self.clock)
-        self.unit: UnitCurves = ensemble.curves(
-            self.theta, sensors, **model.settings.link()
-        )
+        if unit is None:
+            ensemble = model.ensemble.on_clock(self.clock)
+            unit = ensemble.curves(self.theta, sensors, **model.settings.link())
+        self.unit = unit
         self.average: UnitCurves = expose(self.unit, exposure, self.clock)
         self.exposure, self.offsets = exposure, offsets
         self._model, self._features, self._sensors = model, features, sensors
@@ -59,23 +67,33 @@ class FoldCurves:
         self._readings: deque[_Reading] = deque(maxlen=0)  # keeps none
         self._last_values: tuple[FloatArray, FloatArray] | None = None
 
-    def take(self, rows: PositionArray, sensors: Trajectories | None) -> FoldCurves:
-        """Return the curves of some individuals along other sensors, at the same pace."""
+    def take(
+        self,
+        rows: PositionArray,
+        sensors: Trajectories | None,
+        paced: PacedClock | None = None,
+    ) -> FoldCurves:
+        """Return the curves of some individuals along other sensors, without those by fold.
+
+        At the same pace, unless another one is given.
+        """
+        unit = self.unit
         return FoldCurves(
             self._model,
-            self._features[rows],
+            None,
             sensors,
             self.theta[rows],
-            self._paced,
+            self._paced if paced is None else paced,
             None if self.exposure is None else self.exposure[rows],
             None if self.offsets is None else self.offsets[rows],
+            None if isinstance(unit, PathCurves) else unit.take(rows),
         )
 
     def at_pace(
         self, paced: PacedClock | None, last: FloatArray | None = None
     ) -> FoldCurves:
         """Return curves at another pace; sensors hold their values of the ``last`` time."""
-        sensors = self._sensors
+        sensors, unit = self._sensors, self.unit
         if sensors is not None and last is not None:
             sensors = clip_sensors(sensors, last)
         if paced is not None and paced.clock is self.clock and sensors is self._sensors:
@@ -94,6 +112,7 @@ class FoldCurves:
             paced,
             self.exposure,
             self.offsets,
+            None if isinstance(unit, PathCurves) else unit,
         )
 
     def at_own_pace(self, pace: OwnPace | None) -> FoldCurves:
@@ -108,6 +127,7 @@ class FoldCurves:
     @cached_property
     def _folds(self) -> list[UnitCurves]:
         """Plain sums of the trees of each fold, which need not be monotone."""
+        assert self._features is not None  # noqa: S101 - of all individuals, see `take`
         ensemble = self._model.ensemble.on_clock(self.clock)
         return [
             expose(

@@ -96,11 +96,19 @@ class TrainingCurves:
         if len(self.data) <= most:
             return self
         rows = some_of(np.arange(len(self.data)), most)
-        data, theta = self.data.take(rows), self.theta
-        curves = self.curves.take(rows, data.sensors)
-        return TrainingCurves(
-            data, None if theta is None else theta[rows], self.costs, curves
-        )
+        return self.take(rows, self.data.take(rows), self.costs)
+
+    def take(
+        self,
+        rows: PositionArray,
+        data: TrainingData,
+        costs: Costs,
+        paced: PacedClock | None = None,
+    ) -> TrainingCurves:
+        """Return some individuals with other data, at another pace if one is given."""
+        theta = None if self.theta is None else self.theta[rows]
+        curves = self.curves.take(rows, data.sensors, paced)
+        return TrainingCurves(data, theta, costs, curves)
 
     def at_pace(self, paced: PacedClock) -> TrainingCurves:
         """Return the same individuals at another pace."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boostr._frailty.counts import Counts
-from boostr._frailty.forecast_law import Shock
+from boostr._frailty.forecast_law import Costs, Shock
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.fitted import TreeModel
@@ -111,9 +111,8 @@ def roll_back(
         if past is None:
             continue
         known, rows = past
-        theta = seen.curves.theta[rows]
-        clock = _clock_then(model.clock, known)
-        then = TrainingCurves.among(model, known, theta, PacedClock(clock, Pace.even()))
+        even = PacedClock(_clock_then(model.clock, known), Pace.even())
+        then = seen.take(rows, known, Costs.of(known.events), even)
         pace, data = then.find_pace(law.variance), seen.data.take(rows)
         if has_second_scale:
             pace = then.add_second_scale(pace) or pace

@@ -125,11 +125,7 @@ class OperationalClock:
         knots = _place_knots(times, mean, since, pooled, rate, places)
         slope = pooled.fall()
         clock = cls._through(origin, *knots, 1.0 + slope, pooled.level(slope))
-        for _ in range(_N_ROUNDS):
-            clock = cls._through(
-                origin, *pooled.balance(clock), clock.last_slope, clock.last_rate
-            )
-        return clock
+        return pooled.balance(clock)
 
     @classmethod
     def power_law(
@@ -165,6 +161,11 @@ class OperationalClock:
         first = float((log_counts[1] - log_counts[0]) / (log_times[1] - log_times[0]))
         first = float(np.clip(first, *_FIRST_SLOPES))
         return cls(origin, log_times, log_counts, first, last_slope, last_rate)
+
+    def with_counts(self, log_counts: FloatArray) -> OperationalClock:
+        """Return a clock with other counts at the knots."""
+        ends = self.last_slope, self.last_rate
+        return self._through(self.origin, self.log_times, log_counts, *ends)
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the clock's time at the given times."""
@@ -299,23 +300,22 @@ class PooledHistories:
         exposure = self.exposure(edges)
         return _divide(costs, exposure, 0.0), counts
 
-    def balance(self, clock: OperationalClock) -> tuple[FloatArray, FloatArray]:
-        """Return the knots of a clock by which as many events as came are expected.
-
-        Between any two knots, that is.
-        """
+    def balance(self, clock: OperationalClock) -> OperationalClock:
+        """Return a clock by which as many events as came are expected between its knots."""
         knots = np.concatenate([[0.0], np.exp(clock.log_times)])
         knots[-1] = self.end  # without the rounding of logarithms
         fine = np.linspace(knots[:-1], knots[1:], _N_FINE, endpoint=False, axis=1)
         fine = np.append(fine.ravel(), self.end)
         at_risk = _divide(self.exposure(fine), np.diff(fine), 0.0)
-        expected = at_risk * np.diff(clock.read(clock.origin + fine))
-        expected = expected.reshape(-1, _N_FINE).sum(axis=1)
-        growth = np.diff(clock.read(clock.origin + knots))
         # Events at a knot belong to the stretch before it, however logarithms are rounded.
         came = self.count(knots * (1.0 + ROUNDING))[1]
-        growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
-        return clock.log_times, np.log(np.cumsum(growth))
+        for _ in range(_N_ROUNDS):
+            values = clock.read(clock.origin + fine)
+            expected = (at_risk * np.diff(values)).reshape(-1, _N_FINE).sum(axis=1)
+            growth = np.diff(values[::_N_FINE])
+            growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
+            clock = clock.with_counts(np.log(np.cumsum(growth)))
+        return clock
 
     def recent(self) -> tuple[float, float]:
         """Return since when, and at what rate, events came recently."""
