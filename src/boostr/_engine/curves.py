@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from boostr._kernels.curves import combine_terms
 from boostr._kernels.rates import bend_rates, project_monotone
 from boostr._kernels.segments import join_pieces
 from boostr._typing import AnyArray, BoolArray, FloatArray, PositionArray
@@ -384,15 +385,10 @@ def _bend_constant(
 
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:
-    """Return ``theta @ terms.T``, (n, m), columns after each other in memory.
-
-    Term by term, since there are few of them: a library for matrices would wake up threads
-    for what is a handful of multiplications a number. By columns, since these are longer.
-    """
-    result = np.multiply.outer(terms[:, 0], theta[:, 0])
-    for term in range(1, theta.shape[1]):
-        result += np.multiply.outer(terms[:, term], theta[:, term])
-    return np.asarray(result.T)
+    """Return ``theta @ terms.T``, (n, m), columns after each other in memory."""
+    out = np.empty((len(terms), len(theta)))
+    combine_terms(np.ascontiguousarray(theta.T), np.ascontiguousarray(terms), out)
+    return out.T
 
 
 def _combine_each(theta: FloatArray, rows: PositionArray, terms: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._frailty.own_pace import ReadCurves, SecondScale
-from boostr._kernels.rises import count_passed, scale_rises, sum_rises
+from boostr._kernels.curves import count_passed, rises_in_windows, scale_rises
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -174,7 +174,8 @@ def fit_pace(
     clock, end = curves.clock, float(events.window_stop.max())
     pace = _place(clock, float(events.window_start.min()), end)
     n, k, edges = len(events), len(pace.begins), np.append(pace.begins, end)
-    rises = find_rises(curves, edges, events) / unit
+    rises = find_rises(curves, edges, events)
+    rises /= unit
     owner = events.event_owner
     seen = sum_by_owner(owner, amounts, n)
     numbers = SeenNumbers.of(seen, weights)
@@ -202,13 +203,14 @@ def find_rises(
     """
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
-    values = np.ascontiguousarray(read_all(clock.read(edges)).T)
-    at_start, late = values[0].take(owner), np.flatnonzero(start > edges[0])
+    values, has_gaps = read_all(clock.read(edges)).T, len(owner) > len(events)
+    values = values.take(owner, axis=1) if has_gaps else np.ascontiguousarray(values)
+    at_start, late = values[0].copy(), np.flatnonzero(start > edges[0])
     at_start[late] = read(owner[late], clock.read(start[late]))
     at_stop = read(owner, clock.read(events.window_stop))
-    rises = np.empty((len(edges) - 1, len(events)))
-    sum_rises(values, owner, at_start, at_stop, rises)
-    return rises
+    rises = np.empty((len(edges) - 1, len(owner)))
+    rises_in_windows(values, at_start, at_stop, rises)
+    return np.add.reduceat(rises, events.window_offsets[:-1], axis=1) if has_gaps else rises
 
 
 def _place(clock: Clock, start: float, end: float) -> Pace:

@@ -1,11 +1,37 @@
-"""Rises of curves between times that are common to all individuals."""
+"""Curves of all individuals at common times."""
 
 from __future__ import annotations
 
 from boostr._kernels._jit import kernel
-from boostr._typing import FloatArray, OffsetArray, PositionArray
+from boostr._typing import FloatArray, PositionArray
 
-__all__ = ["count_passed", "scale_rises", "sum_rises"]
+__all__ = ["combine_terms", "count_passed", "rises_in_windows", "scale_rises"]
+
+
+@kernel
+def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None:
+    """Compute curves from the coefficients of their terms.
+
+    Term by term, so that the bits of a curve do not depend on how many there are. A library
+    for matrices would wake up threads for what is a handful of multiplications a number.
+
+    Parameters
+    ----------
+    theta : (n_terms, n) float64
+        Coefficients.
+    terms : (m, n_terms) float64
+        Terms at the times.
+    out : (m, n) float64
+        Overwritten.
+    """
+    for time in range(out.shape[0]):
+        values = out[time]
+        for place in range(values.shape[0]):
+            values[place] = 0.0
+        for term in range(theta.shape[0]):
+            factor, coefficients = terms[time, term], theta[term]
+            for place in range(values.shape[0]):
+                values[place] += coefficients[place] * factor
 
 
 @kernel
@@ -31,14 +57,10 @@ def count_passed(marks: FloatArray, times: FloatArray, out: PositionArray) -> No
 
 
 @kernel
-def sum_rises(
-    values: FloatArray,
-    owner: OffsetArray,
-    at_start: FloatArray,
-    at_stop: FloatArray,
-    out: FloatArray,
+def rises_in_windows(
+    values: FloatArray, at_start: FloatArray, at_stop: FloatArray, out: FloatArray
 ) -> None:
-    """Sum the rises of curves between edges, while individuals are observed.
+    """Find the rises of curves between edges, in a window of each of them.
 
     Curves do not fall: edges before a window count as its start, those after it as its
     stop.
@@ -46,29 +68,23 @@ def sum_rises(
     Parameters
     ----------
     values : (k + 1, n) float64
-        Curves at the edges. Nobody is observed before the first edge or after the last one.
-    owner : (m,) int64
-        Individual of every window.
-    at_start, at_stop : (m,) float64
-        Its curve where the window begins and ends.
+        Curves at the edges. No window begins before the first one or ends after the last.
+    at_start, at_stop : (n,) float64
+        Curves where their windows begin and end.
     out : (k, n) float64
         Overwritten.
     """
     n_rises = out.shape[0]
     for edge in range(n_rises):
         before, after, rises = values[edge], values[edge + 1], out[edge]
-        for individual in range(rises.shape[0]):
-            rises[individual] = 0.0
-        for window in range(owner.shape[0]):
-            individual = owner[window]
-            start, stop = at_start[window], at_stop[window]
-            low, high = start, stop
-            if edge > 0 and before[individual] > start:
-                low = before[individual]
-            if edge < n_rises - 1 and after[individual] < stop:
-                high = after[individual]
-            if high > low:
-                rises[individual] += high - low
+        is_first, is_last = edge == 0, edge == n_rises - 1
+        for place in range(rises.shape[0]):
+            low = at_start[place] if is_first else before[place]
+            high = at_stop[place] if is_last else after[place]
+            low = at_start[place] if low < at_start[place] else low
+            high = at_stop[place] if high > at_stop[place] else high
+            rise = high - low
+            rises[place] = rise if rise > 0.0 else 0.0
 
 
 @kernel
