@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from boostr._kernels.curves import combine_terms
+from boostr._kernels.curves import combine_terms, read_lines
 from boostr._kernels.rates import bend_rates, project_monotone
 from boostr._kernels.segments import join_pieces
 from boostr._typing import AnyArray, BoolArray, FloatArray, PositionArray
@@ -75,6 +75,12 @@ class _Projection:
         share = (times - self.grid[left]) / (self.grid[left + 1] - self.grid[left])
         before = self.values[place, left]
         return before + share * (self.values[place, left + 1] - before)
+
+    def read_each(
+        self, rows: PositionArray, times: FloatArray, out: FloatArray
+    ) -> None:
+        """Write the values of the bent ones of some curves, each at a time."""
+        read_lines(self.values, self.grid, self.places, rows, times, out)
 
     def slope(self, place: AnyArray, times: FloatArray) -> FloatArray:
         """Return slopes for places and times, which are broadcast."""
@@ -308,9 +314,7 @@ class PositiveCurves:
         """Return the value of curve ``rows[k]`` at clock time ``times[k]``."""
         times = np.minimum(times, self._reach)
         result = _combine_each(self._theta, rows, self._basis.evaluate(times))
-        bent = self._bend_for(times)
-        found, place = bent.find(rows)
-        result[found] = bent.read(place, times[found])
+        self._bend_for(times).read_each(rows, times, result)
         return result
 
     def slopes_at(self, rows: PositionArray, times: FloatArray) -> FloatArray:

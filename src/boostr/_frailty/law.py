@@ -137,10 +137,13 @@ class FrailtyLaw:
 
     def judge(self, events: FloatArray, expected: FloatArray) -> Frailties:
         """Return what is known after events where some were expected."""
-        known = 1.0 + self.variance * events
-        found = known / (1.0 + self.variance * expected)
-        left = self.scale * self.variance / known + self.extra
+        found = self.find_means(events, expected)
+        left = self.scale * self.variance / (1.0 + self.variance * events) + self.extra
         return Frailties(found, left).persist(self.persistence)
+
+    def find_means(self, events: FloatArray, expected: FloatArray) -> FloatArray:
+        """Return the means of frailties after events where some were expected."""
+        return (1.0 + self.variance * events) / (1.0 + self.variance * expected)
 
     def ahead(self, frailties: Frailties, length: FloatArray) -> Frailties:
         """Return frailties, as known now, over a time ahead.
@@ -308,10 +311,13 @@ class Ahead:
     length: float  # of the last part, on average
 
     @cached_property
-    def _with_events(self) -> tuple[PositionArray, FloatArray, FloatArray]:
-        """Individuals with events, their weighted events and their expected events."""
-        some = np.flatnonzero(self.seen)
-        return some, (self.weights * self.seen)[some], self.expected[some]
+    def _with_events(self) -> tuple[PositionArray, FloatArray, FloatArray, FloatArray]:
+        """Individuals with events, their weighted events, and expected ones.
+
+        Those are of individuals with events, and weighted of all.
+        """
+        some, exposed = np.flatnonzero(self.seen), self.weights * self.expected
+        return some, (self.weights * self.seen)[some], self.expected[some], exposed
 
     def log_likelihood(self, frailties: Frailties) -> float:
         """Return that of the last part, at the level that explains the most.
@@ -331,8 +337,8 @@ class Ahead:
 
         Counts are Poisson: only those who have events need a logarithm.
         """
-        some, weighted, expected = self._with_events
-        excess, exposed = mean - 1.0, self.weights * self.expected
+        some, weighted, expected, exposed = self._with_events
+        excess = mean - 1.0
         totals = np.maximum(exposed.sum() + shares * (exposed @ excess), _LEAST_MEAN)
         means = expected * (1.0 + shares[:, None] * excess[some])
         log_means = np.log(np.maximum(means, _LEAST_MEAN)) @ weighted
@@ -363,7 +369,7 @@ def fit_law(ahead: Ahead, variance: float, span: float) -> FrailtyLaw:
         for one in (*_AHEAD_VARIANCES, variance):
             law = FrailtyLaw(one, half_life)
             shares = np.array(_PERSISTENCES if law == forgetful else _PERSISTENCES[1:])
-            found = ahead.judge_known(law.judge(*sums).mean, shares)
+            found = ahead.judge_known(law.find_means(*sums), shares)
             place = int(np.argmax(found))
             if found[place] > most:
                 best, most = replace(law, persistence=float(shares[place])), found[place]
@@ -518,8 +524,8 @@ class SeenNumbers:
     def fit_variance(self, expected: FloatArray, near: float | None = None) -> float:
         """Return the variance of frailties by maximum likelihood; 0 is allowed.
 
-        ``near`` is that of a similar problem: it is looked for around it first, and stays 0
-        if the likelihood falls from there.
+        ``near`` is that of a similar problem: it is looked for around it first, and is 0 if
+        the likelihood falls from there.
         """
         total = float(self.weighted.sum())
 
@@ -536,8 +542,11 @@ class SeenNumbers:
             return loss(float(np.exp(log_variance)))
 
         without = float(self.weights @ expected)  # the loss if there is no variance
-        if near == 0.0 and loss(_LITTLE_VARIANCE) >= without:
-            return 0.0
+        if near is not None:
+            # The loss falls from 0 on towards the variance that is looked for.
+            little = min(_LITTLE_VARIANCE, 0.5 * near) if near > 0.0 else _LITTLE_VARIANCE
+            if loss(little) >= without:
+                return 0.0
         found = _find_minimum_near(log_loss, float(np.log(near))) if near else None
         if found is None:
             found = scipy.optimize.minimize_scalar(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray, PositionArray
 
-__all__ = ["combine_terms", "count_passed", "rises_in_windows", "scale_rises"]
-
+__all__ = ["combine_terms", "count_passed", "read_lines", "rises_in_windows", "scale_rises"]
 
 @kernel
 def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None:
@@ -54,6 +53,47 @@ def count_passed(marks: FloatArray, times: FloatArray, out: PositionArray) -> No
         for mark in range(marks.shape[0]):
             n_passed += marks[mark] < time
         out[place] = n_passed
+
+
+@kernel
+def read_lines(
+    values: FloatArray,
+    grid: FloatArray,
+    places: PositionArray,
+    rows: PositionArray,
+    times: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Read curves that are straight between grid points, each at a time.
+
+    Parameters
+    ----------
+    values : (n_lines, m) float64
+        Curves at grid points.
+    grid : (m,) float64
+        Ascending; the first and the last line go on before and after it.
+    places : (n,) int64
+        Place of every individual's curve among the values, -1 without one.
+    rows : (k,) int64
+        Individuals.
+    times : (k,) float64
+        In any order.
+    out : (k,) float64
+        Overwritten where there is a curve.
+    """
+    for position in range(rows.shape[0]):
+        place, time = places[rows[position]], times[position]
+        if place >= 0:
+            low, high = 0, grid.shape[0] - 1
+            while high - low > 1:
+                middle = (low + high) // 2
+                if grid[middle] < time:
+                    low = middle
+                else:
+                    high = middle
+            before = values[place, low]
+            share = (time - grid[low]) / (grid[low + 1] - grid[low])
+            out[position] = before + share * (values[place, low + 1] - before)
 
 
 @kernel
