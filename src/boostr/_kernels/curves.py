@@ -5,7 +5,15 @@ from __future__ import annotations
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray, PositionArray
 
-__all__ = ["combine_terms", "count_passed", "read_lines", "rises_in_windows", "scale_rises"]
+__all__ = [
+    "combine_terms",
+    "count_in_order",
+    "count_passed",
+    "read_lines",
+    "rises_in_windows",
+    "scale_rises",
+]
+
 
 @kernel
 def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None:
@@ -31,6 +39,16 @@ def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None
             factor, coefficients = terms[time, term], theta[term]
             for place in range(values.shape[0]):
                 values[place] += coefficients[place] * factor
+
+
+@kernel
+def count_in_order(marks: FloatArray, times: FloatArray, out: PositionArray) -> None:
+    """Count the marks before every time, both in ascending order."""
+    n_passed = 0
+    for place in range(times.shape[0]):
+        while n_passed < marks.shape[0] and marks[n_passed] < times[place]:
+            n_passed += 1
+        out[place] = n_passed
 
 
 @kernel

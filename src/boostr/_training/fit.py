@@ -233,8 +233,12 @@ def fit_model(
         theta = data.spread(grown.trained.out_of_fold)
         progress.announce("forecasts")
         known = None if theta is None else theta[sample.is_used]
-        fitted = finish_fit(settings, grown, encoder, layout, sample, known, theta)
-        return replace(fitted, fingerprint=_take_fingerprint(grown.plan, data))
+        fitted, fingerprint = run_side_by_side(
+            partial(finish_fit, settings, grown, encoder, layout, sample, known, theta),
+            partial(_take_fingerprint, grown.plan, data),
+            is_worth_it=len(data.features) >= PARALLEL_FROM,
+        )
+        return replace(fitted, fingerprint=fingerprint)
 
 
 def _grow(

@@ -61,8 +61,11 @@ class Leverage:
     def of(cls, events: RecurrentEvents, weights: FloatArray) -> Leverage:
         """Look at individuals."""
         n, windows = len(events), exposed_windows(events)
+        numbers = costs = events.n_events.astype(np.float64)
         with np.errstate(over="ignore"):  # which is refused elsewhere
-            amounts = weights * np.bincount(events.event_owner, events.costs, n)
+            if events.has_costs:
+                costs = np.bincount(events.event_owner, events.costs, n)
+            amounts = weights * costs
             length = windows.factor * (windows.stop - windows.start)
             times = weights * np.bincount(windows.owner, length, n)
             return cls._rank(
@@ -70,7 +73,7 @@ class Leverage:
                 events.has_costs,
                 (0.0, 0.0),
                 events.ids,
-                (amounts, times, events.n_events.astype(np.float64)),
+                (amounts, times, numbers),
             )
 
     @classmethod

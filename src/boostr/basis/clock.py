@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
 
 from boostr._kernels.cubics import read_cubics
+from boostr._kernels.curves import count_in_order
 from boostr._typing import FloatArray
 from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows
@@ -261,7 +262,7 @@ class PooledHistories:
         self._enter = _Ramp(windows.start - origin, amounts)
         self._leave = _Ramp(windows.stop - origin, amounts)
         self._least = float(np.min(amounts, initial=np.inf, where=amounts > 0.0))
-        numbers, costs = weights[events.event_owner], events.costs
+        numbers, costs = np.repeat(weights, events.n_events), events.costs
         times, is_free = events.times - origin, costs <= 0.0
         if is_free.any():  # events that cost nothing are none
             numbers, costs, times = numbers[~is_free], costs[~is_free], times[~is_free]
@@ -408,17 +409,16 @@ class _Ramp:
     """The function ``sum of w_i max(t - t_i, 0)``."""
 
     def __init__(self, times: FloatArray, weights: FloatArray) -> None:
-        times, weights = _sort(times, weights)
-        # Where all begin together there is one step, which is faster to find than many.
-        is_one = len(times) > 0 and times[0] == times[-1]
-        steps = slice(None, None, len(times) if is_one else 1)
-        self._times = times[steps]
-        self._weight = _sum_up(weights)[steps]
-        self._moment = _sum_up(weights * times)[steps]
+        if np.all(times == times[:1]):  # one step, as where all begin together
+            times, weights = times[:1], np.full(len(times[:1]), weights.sum())
+        self._times, weights = _sort(times, weights)
+        self._weight, self._moment = _sum_up(weights), _sum_up(weights * self._times)
 
     def count(self, times: FloatArray) -> FloatArray:
-        """Return the sum of all weights before each time."""
-        return self._weight[np.searchsorted(self._times, times, side="left")]
+        """Return the sum of all weights before each of ascending times."""
+        places = np.empty(len(times), dtype=np.int64)
+        count_in_order(self._times, times, places)
+        return self._weight[places]
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the function at some times."""
@@ -436,7 +436,9 @@ def _sort(times: FloatArray, *values: FloatArray) -> tuple[FloatArray, ...]:
 
 def _sum_up(values: FloatArray) -> FloatArray:
     """Return the sums of values up to each place, from before the first one on."""
-    return np.concatenate([[0.0], np.cumsum(values)])
+    sums = np.zeros(len(values) + 1)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def _divide(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArray:
