@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boostr._typing import BoolArray, FloatArray, OffsetArray
+from boostr._typing import FloatArray, OffsetArray, PositionArray
 from boostr.exceptions import InvalidEventsError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def smear_events(
 
 
 def clip_intervals(
-    y: RecurrentEvents, start: FloatArray, stop: FloatArray, kept: BoolArray
+    y: RecurrentEvents, start: FloatArray, stop: FloatArray, kept: PositionArray
 ) -> FloatArray | None:
     """Return the intervals of events that are kept, cut to one window per individual."""
     if y.intervals is None:
