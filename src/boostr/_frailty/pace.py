@@ -19,7 +19,13 @@ import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._frailty.own_pace import ReadCurves, SecondScale
-from boostr._kernels.curves import count_passed, rises_in_windows, scale_rises
+from boostr._kernels.curves import (
+    combine_terms,
+    count_passed,
+    rises_in_windows,
+    scale_rises,
+    weigh_rises,
+)
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -180,18 +186,17 @@ def fit_pace(
     seen = sum_by_owner(owner, amounts, n)
     numbers = SeenNumbers.of(seen, weights)
     came = sum_by_owner(pace.find(events.times), amounts * weights[owner], k)
-    factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
+    factors, variance, expected, known = np.ones(k), 0.0, np.empty(n), np.empty(k)
     for _ in range(_MOST_ROUNDS):
-        expected = np.einsum("kn,k->n", rises, factors)
+        combine_terms(rises, factors[None], expected[None])
         variance = near = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
-        counted = np.vecdot(rises, weights * frailty) * factors
-        ratio = (came + _PRIOR) / (counted + _PRIOR)
+        weigh_rises(rises, weights * frailty, known)
+        ratio = (came + _PRIOR) / (known * factors + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
         if np.abs(ratio - 1.0).max() < _STILL:
             break
-    expected = np.vecdot(rises, weights * frailty)
-    return FittedPace(clock, edges, factors, variance, came, expected)
+    return FittedPace(clock, edges, factors, variance, came, known)
 
 
 def find_rises(

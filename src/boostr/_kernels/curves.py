@@ -12,6 +12,7 @@ __all__ = [
     "read_lines",
     "rises_in_windows",
     "scale_rises",
+    "weigh_rises",
 ]
 
 
@@ -167,3 +168,32 @@ def scale_rises(values: FloatArray, factors: FloatArray, out: FloatArray) -> Non
         for individual in range(values.shape[1]):
             rise = after[individual] - before[individual]
             scaled[individual] = scaled_before[individual] + factor * rise
+
+
+@kernel
+def weigh_rises(rises: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+    """Sum rises over individuals, by their weights.
+
+    Four sums at a time: one would wait for every addition.
+
+    Parameters
+    ----------
+    rises : (k, n) float64
+        Rises of all curves after each of some times.
+    weights : (n,) float64
+        Weights.
+    out : (k,) float64
+        Overwritten.
+    """
+    n = weights.shape[0]
+    for place in range(rises.shape[0]):
+        own = rises[place]
+        first = second = third = fourth = 0.0
+        for begin in range(0, n - 3, 4):
+            first += own[begin] * weights[begin]
+            second += own[begin + 1] * weights[begin + 1]
+            third += own[begin + 2] * weights[begin + 2]
+            fourth += own[begin + 3] * weights[begin + 3]
+        for individual in range(n - n % 4, n):
+            first += own[individual] * weights[individual]
+        out[place] = first + second + (third + fourth)

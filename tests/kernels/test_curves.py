@@ -1,0 +1,111 @@
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+
+from boostr._kernels.curves import (
+    combine_terms,
+    count_in_order,
+    count_passed,
+    read_lines,
+    rises_in_windows,
+    scale_rises,
+    weigh_rises,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+# Few different numbers, so that many times are the same as marks.
+quarters = st.lists(st.integers(-8, 8).map(lambda number: number / 4), max_size=30)
+
+
+def draw_curves(rng, n_times, n):
+    return np.cumsum(rng.uniform(0.0, 1.0, (n_times, n)), axis=0)
+
+
+@given(st.integers(0, 5), st.integers(0, 7), st.integers(0, 4), seeds)
+def test_terms_are_combined_as_a_product_of_matrices(n_times, n, n_terms, seed):
+    rng = np.random.default_rng(seed)
+    theta, terms = rng.normal(size=(n_terms, n)), rng.normal(size=(n_times, n_terms))
+    out = np.full((n_times, n), np.nan)
+    combine_terms(theta, terms, out)
+    assert_allclose(out, terms @ theta, atol=1e-14)
+
+
+def test_bits_of_a_curve_do_not_depend_on_the_others():
+    rng = np.random.default_rng(0)
+    theta, terms = rng.normal(size=(6, 50)), rng.normal(size=(9, 6))
+    together, alone = np.empty((9, 50)), np.empty((9, 1))
+    combine_terms(theta, terms, together)
+    combine_terms(np.ascontiguousarray(theta[:, 7:8]), terms, alone)
+    assert_array_equal(alone[:, 0], together[:, 7])
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+@given(quarters, quarters)
+def test_marks_before_a_time_are_counted(is_sorted, marks, times):
+    marks = np.array(sorted(marks))
+    times = np.array(sorted(times) if is_sorted else times)
+    out = np.full(len(times), -1)
+    (count_in_order if is_sorted else count_passed)(marks, times, out)
+    assert_array_equal(out, np.searchsorted(marks, times, side="left"))
+
+
+@given(st.integers(2, 20), st.integers(1, 9), seeds)
+def test_lines_are_read_as_by_the_library(n_points, n, seed):
+    rng = np.random.default_rng(seed)
+    grid = np.cumsum(rng.uniform(0.1, 1.0, n_points))
+    values = draw_curves(rng, n_points, n).T.copy()
+    places = rng.permutation(np.append(np.arange(n), [-1, -1]))
+    rows = rng.integers(0, len(places), 40)
+    times = np.append(rng.uniform(grid[0], grid[-1], 30), rng.choice(grid, 10))
+    out = np.full(len(rows), 99.0)
+    read_lines(values, grid, places, rows, times, out)
+    for place, time, found in zip(places[rows], times, out, strict=True):
+        expected = 99.0 if place < 0 else np.interp(time, grid, values[place])
+        assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_first_and_the_last_line_go_on():
+    grid, values = np.array([1.0, 2.0, 4.0]), np.array([[0.0, 1.0, 7.0]])
+    out = np.empty(2)
+    read_lines(values, grid, np.zeros(1, int), np.zeros(2, int), np.array([0.0, 5.0]), out)
+    assert_array_equal(out, [-1.0, 10.0])
+
+
+@given(st.integers(2, 8), st.integers(1, 9), seeds)
+def test_rises_are_those_of_a_curve_that_stays_outside_of_its_window(n_edges, n, seed):
+    rng = np.random.default_rng(seed)
+    values = draw_curves(rng, n_edges, n)
+    low, high = np.sort(rng.uniform(values[0], values[-1], (2, n)), axis=0)
+    low[0], high[-1] = values[0, 0], values[-1, -1]
+    out = np.full((n_edges - 1, n), np.nan)
+    rises_in_windows(values, low, high, out)
+    assert_allclose(out, np.diff(np.clip(values, low, high), axis=0), atol=1e-15)
+    assert_allclose(out.sum(axis=0), high - low)
+
+
+def test_no_rise_is_negative_where_rounding_has_swapped_start_and_stop():
+    out = np.empty((2, 1))
+    rises_in_windows(np.array([[0.0], [1.0], [2.0]]), np.ones(1), np.full(1, 0.5), out)
+    assert_array_equal(out, np.zeros((2, 1)))
+
+
+@given(st.integers(1, 8), st.integers(1, 9), seeds)
+def test_scaled_rises_are_summed(n_times, n, seed):
+    rng = np.random.default_rng(seed)
+    values, factors = draw_curves(rng, n_times, n), rng.uniform(0.0, 3.0, n_times)
+    out = np.full(values.shape, np.nan)
+    scale_rises(values, factors, out)
+    steps = np.vstack([factors[0] * values[:1], np.diff(values, axis=0)])
+    steps[1:] *= factors[:-1, None]
+    assert_allclose(out, np.cumsum(steps, axis=0))
+
+
+@given(st.integers(1, 5), st.integers(0, 13), seeds)
+def test_rises_are_weighed(n_times, n, seed):
+    rng = np.random.default_rng(seed)
+    rises, weights = rng.normal(size=(n_times, n)), rng.normal(size=n)
+    out = np.full(n_times, np.nan)
+    weigh_rises(rises, weights, out)
+    assert_allclose(out, rises @ weights, atol=1e-12)
