@@ -390,7 +390,7 @@ def _bend_constant(
 
 def _combine(theta: FloatArray, terms: FloatArray) -> FloatArray:
     """Return ``theta @ terms.T``, (n, m), columns after each other in memory."""
-    out = np.empty((len(terms), len(theta)))
+    out = np.zeros((len(terms), len(theta)))
     combine_terms(np.ascontiguousarray(theta.T), np.ascontiguousarray(terms), out)
     return out.T
 

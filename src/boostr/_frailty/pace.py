@@ -19,13 +19,7 @@ import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._frailty.own_pace import ReadCurves, SecondScale
-from boostr._kernels.curves import (
-    combine_terms,
-    count_passed,
-    rises_in_windows,
-    scale_rises,
-    weigh_rises,
-)
+from boostr._kernels.curves import count_passed, rises_in_windows, scale_rises
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -105,6 +99,7 @@ class PacedClock:
         """Return the curves where stretches begin."""
         plain = np.ascontiguousarray(read_all(self.clock.read(self.pace.begins)).T)
         paced = np.empty(plain.shape)
+        paced[0] = self.pace.factors[0] * plain[0]
         scale_rises(plain, self.pace.factors, paced)
         return Table(plain, paced)
 
@@ -186,17 +181,18 @@ def fit_pace(
     seen = sum_by_owner(owner, amounts, n)
     numbers = SeenNumbers.of(seen, weights)
     came = sum_by_owner(pace.find(events.times), amounts * weights[owner], k)
-    factors, variance, expected, known = np.ones(k), 0.0, np.empty(n), np.empty(k)
+    factors, variance, frailty = np.ones(k), 0.0, np.ones(n)
     for _ in range(_MOST_ROUNDS):
-        combine_terms(rises, factors[None], expected[None])
+        expected = np.einsum("kn,k->n", rises, factors)
         variance = near = numbers.fit_variance(expected, near)
         frailty = (1.0 + variance * seen) / (1.0 + variance * expected)
-        weigh_rises(rises, weights * frailty, known)
-        ratio = (came + _PRIOR) / (known * factors + _PRIOR)
+        counted = np.einsum("n,kn->k", weights * frailty, rises) * factors
+        ratio = (came + _PRIOR) / (counted + _PRIOR)
         factors = np.clip(factors * np.clip(ratio, *_STEPS), *_FACTORS)
         if np.abs(ratio - 1.0).max() < _STILL:
             break
-    return FittedPace(clock, edges, factors, variance, came, known)
+    expected = np.einsum("n,kn->k", weights * frailty, rises)
+    return FittedPace(clock, edges, factors, variance, came, expected)
 
 
 def find_rises(

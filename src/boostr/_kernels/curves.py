@@ -12,13 +12,12 @@ __all__ = [
     "read_lines",
     "rises_in_windows",
     "scale_rises",
-    "weigh_rises",
 ]
 
 
 @kernel
 def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None:
-    """Compute curves from the coefficients of their terms.
+    """Add up curves from the coefficients of their terms.
 
     Term by term, so that the bits of a curve do not depend on how many there are. A library
     for matrices would wake up threads for what is a handful of multiplications a number.
@@ -30,12 +29,10 @@ def combine_terms(theta: FloatArray, terms: FloatArray, out: FloatArray) -> None
     terms : (m, n_terms) float64
         Terms at the times.
     out : (m, n) float64
-        Overwritten.
+        Zeros; overwritten.
     """
     for time in range(out.shape[0]):
         values = out[time]
-        for place in range(values.shape[0]):
-            values[place] = 0.0
         for term in range(theta.shape[0]):
             factor, coefficients = terms[time, term], theta[term]
             for place in range(values.shape[0]):
@@ -133,17 +130,13 @@ def rises_in_windows(
     out : (k, n) float64
         Overwritten.
     """
-    n_rises = out.shape[0]
-    for edge in range(n_rises):
+    for edge in range(out.shape[0]):
         before, after, rises = values[edge], values[edge + 1], out[edge]
-        is_first, is_last = edge == 0, edge == n_rises - 1
         for place in range(rises.shape[0]):
-            low = at_start[place] if is_first else before[place]
-            high = at_stop[place] if is_last else after[place]
+            low, high = before[place], after[place]
             low = at_start[place] if low < at_start[place] else low
             high = at_stop[place] if high > at_stop[place] else high
-            rise = high - low
-            rises[place] = rise if rise > 0.0 else 0.0
+            rises[place] = high - low if high > low else 0.0
 
 
 @kernel
@@ -153,14 +146,12 @@ def scale_rises(values: FloatArray, factors: FloatArray, out: FloatArray) -> Non
     Parameters
     ----------
     values : (k, n) float64
-        Curves at these times; the first factor holds up to the first time, too.
+        Curves at these times.
     factors : (k,) float64
         Factors.
     out : (k, n) float64
-        Overwritten with the curves that rise so.
+        Overwritten from the second time on, with the curves that rise so from the first.
     """
-    for individual in range(values.shape[1]):
-        out[0, individual] = factors[0] * values[0, individual]
     for place in range(1, values.shape[0]):
         factor = factors[place - 1]
         before, after = values[place - 1], values[place]
@@ -168,32 +159,3 @@ def scale_rises(values: FloatArray, factors: FloatArray, out: FloatArray) -> Non
         for individual in range(values.shape[1]):
             rise = after[individual] - before[individual]
             scaled[individual] = scaled_before[individual] + factor * rise
-
-
-@kernel
-def weigh_rises(rises: FloatArray, weights: FloatArray, out: FloatArray) -> None:
-    """Sum rises over individuals, by their weights.
-
-    Four sums at a time: one would wait for every addition.
-
-    Parameters
-    ----------
-    rises : (k, n) float64
-        Rises of all curves after each of some times.
-    weights : (n,) float64
-        Weights.
-    out : (k,) float64
-        Overwritten.
-    """
-    n = weights.shape[0]
-    for place in range(rises.shape[0]):
-        own = rises[place]
-        first = second = third = fourth = 0.0
-        for begin in range(0, n - 3, 4):
-            first += own[begin] * weights[begin]
-            second += own[begin + 1] * weights[begin + 1]
-            third += own[begin + 2] * weights[begin + 2]
-            fourth += own[begin + 3] * weights[begin + 3]
-        for individual in range(n - n % 4, n):
-            first += own[individual] * weights[individual]
-        out[place] = first + second + (third + fourth)

@@ -34,10 +34,19 @@ from boostr._kernels.apply import (
     sum_leaves,
 )
 from boostr._kernels.binning import partition_members
-from boostr._kernels.counts import score_counts
+from boostr._kernels.counts import score_counts, sum_before
 from boostr._kernels.cubics import read_cubics
+from boostr._kernels.curves import (
+    combine_terms,
+    count_in_order,
+    count_passed,
+    read_lines,
+    rises_in_windows,
+    scale_rises,
+)
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.marks import mark_features, mark_times
+from boostr._kernels.segments import cut_evenly
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
 from boostr._typing import BinArray, BoolArray, FloatArray
@@ -73,6 +82,7 @@ def _compile_first() -> None:
     numbers, nobody = np.empty((0, 1)), np.empty(0, dtype=np.int32)
     times = np.zeros(1)
     read_cubics(times, times, np.empty((4, 0)), 0.0, 1.0, times)
+    count_in_order(times, times, np.empty(1, dtype=np.int64))
     BinMapper.from_quantiles(numbers, 2).transform(numbers)
     partition_members(_NO_BINS, 0, np.zeros(1, dtype=np.bool_), nobody, nobody)
     quadratic_loss(numbers, numbers, numbers, nobody)
@@ -108,11 +118,22 @@ def _compile_moments() -> None:
 
 
 def _compile_last() -> None:
-    """Compile what fits need in the end."""
+    """Compile what fits need in the end, from there on backwards.
+
+    The process that fits may be there, too, and compile the same from the other side.
+    """
     counts, marks = np.empty(0), np.empty(0, dtype=np.uint64)
-    score_counts(counts, counts, counts, counts)
+    places, curves = np.zeros(1, dtype=np.int64), np.zeros((1, 1))
+    mark_times(counts, places, marks)
     mark_features(np.empty((0, 1)), marks)
-    mark_times(counts, np.zeros(1, dtype=np.int64), marks)
+    score_counts(counts, counts, counts, counts)
+    sum_before(curves, curves, curves)
+    cut_evenly(counts, counts, places, places, 1.0, places, counts, counts)
+    count_passed(counts, counts, places)
+    scale_rises(curves, counts, curves)
+    rises_in_windows(curves, counts, counts, curves[:0])
+    read_lines(curves, counts, places, places[:0], counts, counts)
+    combine_terms(curves, curves, curves)
 
 
 def _compile_many_sums() -> None:
