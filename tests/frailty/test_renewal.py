@@ -197,11 +197,11 @@ def test_scores_of_poisson_counts_have_a_variance_of_one():
     rng = np.random.default_rng(3)
     scores = []
     for _ in range(300):
-        expected = rng.random((60, 12))
+        expected = rng.random((12, 60))
         events = rng.poisson(expected).astype(float)
-        before = np.cumsum(events, axis=1) - events
-        so_far = np.cumsum(expected, axis=1) - expected
-        cells = RenewalCells(events, expected, np.ones((60, 1)), np.ones((60, 12)))
+        before = np.cumsum(events, axis=0) - events
+        so_far = np.cumsum(expected, axis=0) - expected
+        cells = RenewalCells(events, expected, np.ones(60), np.ones((12, 60)))
         scores.append(cells.score(before, so_far))
     assert np.mean(scores) == pytest.approx(0.0, abs=0.2)  # few tell their own spread
     assert np.std(scores) == pytest.approx(1.0, abs=0.15)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles_forecasts
 from tests.engine.histories import AWKWARD, clocked, histories
 
-from boostr._kernels.counts import follow_frailties, sum_before
+from boostr._kernels.counts import follow_frailties
 
 VARIANCE = 0.7
 
@@ -70,17 +70,3 @@ def test_nothing_is_forgotten_altogether():
     # Ages later the prior is the least there is, and an event is long gone.
     late = ([(0.0, 1.0), (1e6, 1e6 + 1.0)], [0.5], [1.0])
     assert_allclose(follow([late], [1.0, 0.0], 1.0, least_prior=0.5)[1], 1.0)
-
-
-@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
-def test_earlier_cells_are_summed_as_they_count_now(n, m, seed):
-    rng = np.random.default_rng(seed)
-    amounts, fading = rng.uniform(0.0, 2.0, (n, m)), rng.uniform(0.0, 2.0)
-    middle = np.cumsum(rng.uniform(0.1, 1.0, (n, m)), axis=1)
-    growth, out = np.exp(fading * middle), np.full((n, m), np.nan)
-    sum_before(amounts * growth, growth, out)
-    for individual in range(n):
-        for cell in range(m):
-            passed = middle[individual, cell] - middle[individual, :cell]
-            kept = amounts[individual, :cell] * np.exp(-fading * passed)
-            assert_allclose(out[individual, cell], kept.sum(), atol=1e-12)

@@ -9,8 +9,6 @@ from boostr._kernels.curves import (
     count_in_order,
     count_passed,
     read_lines,
-    rises_in_windows,
-    scale_rises,
 )
 
 seeds = st.integers(0, 2**32 - 1)
@@ -70,33 +68,3 @@ def test_the_first_and_the_last_line_go_on():
     out = np.empty(2)
     read_lines(values, grid, np.zeros(1, int), np.zeros(2, int), np.array([0.0, 5.0]), out)
     assert_array_equal(out, [-1.0, 10.0])
-
-
-@given(st.integers(2, 8), st.integers(1, 9), seeds)
-def test_rises_are_those_of_a_curve_that_stays_outside_of_its_window(n_edges, n, seed):
-    rng = np.random.default_rng(seed)
-    values = draw_curves(rng, n_edges, n)
-    low, high = np.sort(rng.uniform(values[0], values[-1], (2, n)), axis=0)
-    low[0], high[-1] = values[0, 0], values[-1, -1]  # a window of all the time
-    out = np.full((n_edges - 1, n), np.nan)
-    rises_in_windows(values, low, high, out)
-    assert_allclose(out, np.diff(np.clip(values, low, high), axis=0), atol=1e-15)
-    assert_allclose(out.sum(axis=0), high - low)
-
-
-def test_no_rise_is_negative_where_rounding_has_swapped_start_and_stop():
-    out = np.empty((2, 1))
-    rises_in_windows(np.array([[0.0], [1.0], [2.0]]), np.ones(1), np.full(1, 0.5), out)
-    assert_array_equal(out, np.zeros((2, 1)))
-
-
-@given(st.integers(1, 8), st.integers(1, 9), seeds)
-def test_scaled_rises_are_summed(n_times, n, seed):
-    rng = np.random.default_rng(seed)
-    values, factors = draw_curves(rng, n_times, n), rng.uniform(0.0, 3.0, n_times)
-    out = np.full(values.shape, np.nan)
-    out[0] = rng.uniform(0.0, 1.0, n)
-    scale_rises(values, factors, out)
-    steps = np.vstack([out[:1], np.diff(values, axis=0)])
-    steps[1:] *= factors[:-1, None]
-    assert_allclose(out, np.cumsum(steps, axis=0))

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from tests import oracles
 from tests.engine.histories import offsets
 
-from boostr._kernels.segments import cut_evenly, measure_pieces
+from boostr._kernels.segments import measure_pieces
 
 quarters = st.integers(-8, 40).map(lambda number: number / 4)
 
@@ -89,21 +89,3 @@ def test_what_is_not_before_the_first_piece_is_all_measured(individual):
 )
 def test_lengths_by_hand(windows, lengths):
     assert np.array_equal(measure(([0.0, 1.0, 5.0], windows)), lengths)
-
-
-@given(st.lists(st.tuples(st.floats(0, 9), st.floats(0.01, 9)), min_size=1, max_size=6))
-def test_windows_are_cut_at_all_multiples_of_a_length(windows):
-    cell = 0.7
-    start, length = np.array(windows).T.copy()
-    stop = start + length
-    first = np.floor(start / cell).astype(np.int64)
-    counts = np.maximum(np.ceil(stop / cell).astype(np.int64) - first, 1)
-    k = counts.sum()
-    window, begins, ends = np.full(k, -1), np.full(k, np.nan), np.full(k, np.nan)
-    cut_evenly(start, stop, first, offsets(counts), cell, window, begins, ends)
-    expected = []
-    for place, (low, high) in enumerate(zip(start, stop, strict=True)):
-        inner = np.arange(first[place] + 1, first[place] + counts[place]) * cell
-        edges = [low, *np.maximum(inner, low), high]
-        expected += [(place, *pair) for pair in zip(edges[:-1], edges[1:], strict=True)]
-    assert_allclose(np.column_stack([window, begins, ends]), expected)

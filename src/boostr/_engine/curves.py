@@ -76,9 +76,7 @@ class _Projection:
         before = self.values[place, left]
         return before + share * (self.values[place, left + 1] - before)
 
-    def read_each(
-        self, rows: PositionArray, times: FloatArray, out: FloatArray
-    ) -> None:
+    def read_each(self, rows: PositionArray, times: FloatArray, out: FloatArray) -> None:
         """Write the values of the bent ones of some curves, each at a time."""
         read_lines(self.values, self.grid, self.places, rows, times, out)
 

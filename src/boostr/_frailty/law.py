@@ -20,8 +20,6 @@ import scipy  # its parts load when they are used, which keeps `import boostr` l
 
 from boostr._frailty.own_pace import OwnPace, ReadCurves
 from boostr._frailty.renewal import CLEAR, Recent, Renewal, RenewalCells
-from boostr._kernels.counts import sum_before
-from boostr._kernels.segments import cut_evenly
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.data.flat import offsets_of
 
@@ -292,11 +290,16 @@ def cut_windows(
     cell = max(cell, _LEAST_CELL * float(stop.max(initial=0.0)))
     last = np.ceil(stop / cell).astype(np.int64)
     first = np.maximum(np.floor(start / cell).astype(np.int64), last - _MOST_PIECES)
-    offsets = offsets_of(np.maximum(last - first, 1))
-    window = np.empty(offsets[-1], dtype=np.int64)
-    begins, ends = np.empty((2, len(window)))
-    cut_evenly(start, stop, first, offsets, cell, window, begins, ends)
-    return Pieces(owner.take(window), begins, ends)
+    counts = np.maximum(last - first, 1)
+    offsets = offsets_of(counts)
+    number = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
+    begin, end = number * cell, np.empty(len(number))
+    # Where pieces meet these are the same, and none begins before its window.
+    begin[offsets[:-1]] = start
+    begin = np.maximum(begin, np.repeat(start, counts))
+    end[:-1] = begin[1:]
+    end[offsets[1:] - 1] = np.minimum((number[offsets[1:] - 1] + 1) * cell, stop)
+    return Pieces(np.repeat(owner, counts), begin, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,7 +414,7 @@ def add_renewal(
     """
     if float(weights[histories.event_owner] @ histories.event_weights) < _LEAST_AHEAD:
         return law
-    table, weights = _Table.make(histories, cell), weights[:, None]
+    table = _Table.make(histories, cell)
     frailty: FloatArray = np.ones(1)
     if law.variance > 0.0:
         frailty = table.judge(law, np.full(1, law.variance))[0]
@@ -420,7 +423,7 @@ def add_renewal(
     expected *= (weights * table.events).sum() / max(
         (weights * expected).sum(), _LEAST_MEAN
     )
-    is_recent = end[:, None] - table.middle <= _RECENT_SHARE * span
+    is_recent = end - table.middle <= _RECENT_SHARE * span
     cells = RenewalCells(table.events, expected, weights, is_recent.astype(np.float64))
     best, clearest = law, CLEAR
     for half_life in (np.inf, *(span / 2**place for place in range(1, _N_HALF_LIVES + 1))):
@@ -451,12 +454,12 @@ def log_likelihood(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """Histories on a grid of cells: rows are individuals, columns cells."""
+    """Histories on a grid: rows are cells, columns individuals."""
 
-    middle: FloatArray  # (n, m) of the cells, but not before the entry
-    entry: FloatArray  # (n, 1)
-    expected: FloatArray  # (n, m)
-    events: FloatArray  # (n, m)
+    middle: FloatArray  # (m, n) of the cells, but not before the entry
+    entry: FloatArray  # (n,)
+    expected: FloatArray  # (m, n)
+    events: FloatArray  # (m, n)
     event_cell: PositionArray  # (k,) in the flattened table
     event_times: FloatArray  # (k,)
     event_weights: FloatArray  # (k,)
@@ -465,18 +468,18 @@ class _Table:
     def make(cls, histories: Histories, cell: float) -> _Table:
         """Put pieces, which lie within cells, and events on the grid."""
         n, pieces = len(histories), histories.pieces
-        column = _columns(0.5 * (pieces.start + pieces.stop), cell)
-        first, last = int(column.min()), int(column.max())
-        event_column = np.clip(_columns(histories.event_times, cell), first, last)
+        row = _find_cells(0.5 * (pieces.start + pieces.stop), cell)
+        first, last = int(row.min()), int(row.max())
+        event_row = np.clip(_find_cells(histories.event_times, cell), first, last)
         m = last - first + 1
-        place = pieces.owner * m + column - first
-        event_cell = histories.event_owner * m + event_column - first
+        place = (row - first) * n + pieces.owner
+        event_cell = (event_row - first) * n + histories.event_owner
         centres = np.zeros(1) if m == 1 else (first + np.arange(m) + 0.5) * cell
         return cls(
-            np.maximum(centres, histories.entry[:, None]),
-            histories.entry[:, None],
-            sum_by_owner(place, histories.expected, n * m).reshape(n, m),
-            sum_by_owner(event_cell, histories.event_weights, n * m).reshape(n, m),
+            np.maximum(centres[:, None], histories.entry),
+            histories.entry,
+            sum_by_owner(place, histories.expected, n * m).reshape(m, n),
+            sum_by_owner(event_cell, histories.event_weights, n * m).reshape(m, n),
             event_cell,
             histories.event_times,
             histories.event_weights,
@@ -488,7 +491,7 @@ class _Table:
         growth = np.exp(fading * (self.middle - latest))
         marks = np.exp(fading * (self.event_times - latest)) * self.event_weights
         events = sum_by_owner(self.event_cell, marks, growth.size).reshape(growth.shape)
-        return _sum_before(events, growth), _sum_before(self.expected * growth, growth)
+        return _sum_before(events) / growth, _sum_before(self.expected * growth) / growth
 
     def judge(self, law: FrailtyLaw, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means and dispersions of frailties, as known before every cell."""
@@ -500,8 +503,8 @@ class _Table:
 
         In every cell the count is negative binomial, given all that went before.
         """
-        mean, dispersion = self.judge(law, np.maximum(variance, _LEAST_VARIANCE)[:, None])
-        return log_step(self.expected, self.events, mean, dispersion).sum(axis=1)
+        mean, dispersion = self.judge(law, np.maximum(variance, _LEAST_VARIANCE))
+        return log_step(self.expected, self.events, mean, dispersion).sum(axis=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -573,7 +576,7 @@ def _find_minimum_near(function: Callable[[float], float], near: float) -> float
     return None
 
 
-def _columns(times: FloatArray, cell: float) -> PositionArray:
+def _find_cells(times: FloatArray, cell: float) -> PositionArray:
     """Return the cell of every time; an event at a border belongs to the one before."""
     if not np.isfinite(cell):
         return np.zeros(len(times), dtype=np.intp)
@@ -593,11 +596,13 @@ def _update(
     return known / (prior + variance * expected), variance / known
 
 
-def _sum_before(values: FloatArray, growth: FloatArray) -> FloatArray:
-    """Return the sums of all earlier columns, see `sum_before`."""
-    out = np.empty(values.shape)
-    sum_before(values, growth, out)
-    return out
+def _sum_before(values: FloatArray) -> FloatArray:
+    """Return the sums of all earlier rows."""
+    sums = np.zeros(values.shape)
+    # Row by row, since these are long: faster than `numpy.cumsum`.
+    for value, before, after in zip(values[:-1], sums[:-1], sums[1:], strict=True):
+        np.add(value, before, out=after)
+    return sums
 
 
 def log_step(

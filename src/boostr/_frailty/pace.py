@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from boostr._frailty.law import SeenNumbers, sum_by_owner
 from boostr._frailty.own_pace import ReadCurves, SecondScale
-from boostr._kernels.curves import count_passed, rises_in_windows, scale_rises
+from boostr._kernels.curves import count_passed
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
@@ -97,10 +98,13 @@ class PacedClock:
 
     def table(self, read_all: ReadAll) -> Table:
         """Return the curves where stretches begin."""
-        plain = np.ascontiguousarray(read_all(self.clock.read(self.pace.begins)).T)
-        paced = np.empty(plain.shape)
-        paced[0] = self.pace.factors[0] * plain[0]
-        scale_rises(plain, self.pace.factors, paced)
+        plain = read_all(self.clock.read(self.pace.begins)).T
+        factors, paced = self.pace.factors, np.empty(plain.shape)
+        np.multiply(plain[0], factors[0], out=paced[0])
+        np.subtract(plain[1:], plain[:-1], out=paced[1:])
+        paced[1:] *= factors[:-1, None]
+        for before, after in pairwise(paced):  # rows are long: faster than np.cumsum
+            np.add(before, after, out=after)
         return Table(plain, paced)
 
     def read_all(self, read_all: ReadAll, table: Table, times: FloatArray) -> FloatArray:
@@ -205,12 +209,18 @@ def find_rises(
     clock, read_all, read = curves
     owner, start = owners_of(events.window_offsets), events.window_start
     values, has_gaps = read_all(clock.read(edges)).T, len(owner) > len(events)
-    values = values.take(owner, axis=1) if has_gaps else np.ascontiguousarray(values)
+    values = values.take(owner, axis=1) if has_gaps else values
     at_start, late = values[0].copy(), np.flatnonzero(start > edges[0])
     at_start[late] = read(owner[late], clock.read(start[late]))
     at_stop = read(owner, clock.read(events.window_stop))
     rises = np.empty((len(edges) - 1, len(owner)))
-    rises_in_windows(values, at_start, at_stop, rises)
+    # Curves do not fall: edges before a window count as its start, those after as its stop.
+    before = at_start
+    for value, rise in zip(values[1:], rises, strict=True):
+        after = np.minimum(value, at_stop)
+        np.maximum(after, before, out=after)
+        np.subtract(after, before, out=rise)
+        before = after
     return np.add.reduceat(rises, events.window_offsets[:-1], axis=1) if has_gaps else rises
 
 

@@ -85,11 +85,11 @@ class Renewal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RenewalCells:
-    """Counts of individuals in cells of time, (n, m), by which renewal is judged."""
+    """Counts of individuals in cells of time, (m, n), by which renewal is judged."""
 
     events: FloatArray
     expected: FloatArray  # given frailties
-    weights: FloatArray  # (n, 1)
+    weights: FloatArray  # (n,)
     is_recent: FloatArray  # 1 in the last part of the time axis, else 0
 
     def score(self, events: FloatArray, expected: FloatArray) -> float:
@@ -98,9 +98,9 @@ class RenewalCells:
         Individuals are independent, and their counts vary at least as Poisson counts do.
         """
         excess = expected - events
-        moves = ((self.events - self.expected) * excess).sum(axis=1)
-        chance = (self.expected * excess**2).sum(axis=1)
-        weights = self.weights[:, 0]
+        moves = ((self.events - self.expected) * excess).sum(axis=0)
+        chance = (self.expected * excess**2).sum(axis=0)
+        weights = self.weights
         spread = max(float(weights @ moves**2), float(weights @ chance))
         return float(weights @ moves) / float(np.sqrt(spread)) if spread > 0.0 else 0.0
 

@@ -9,27 +9,7 @@ import numpy as np
 from boostr._kernels._jit import allocating_kernel, inner_kernel, kernel
 from boostr._typing import FloatArray, OffsetArray
 
-__all__ = ["follow_frailties", "sum_before"]
-
-
-@kernel
-def sum_before(values: FloatArray, growth: FloatArray, out: FloatArray) -> None:
-    """Sum what lies in earlier cells of an individual, as it counts in every cell.
-
-    Parameters
-    ----------
-    values : (n, m) float64
-        Amounts in the cells of every individual, multiplied by the growth there.
-    growth : (n, m) float64
-        By how much more than at first something counts later.
-    out : (n, m) float64
-        Overwritten.
-    """
-    for individual in range(values.shape[0]):
-        total = 0.0
-        for cell in range(values.shape[1]):
-            out[individual, cell] = total / growth[individual, cell]
-            total += values[individual, cell]
+__all__ = ["follow_frailties"]
 
 
 @kernel

@@ -5,14 +5,7 @@ from __future__ import annotations
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray, PositionArray
 
-__all__ = [
-    "combine_terms",
-    "count_in_order",
-    "count_passed",
-    "read_lines",
-    "rises_in_windows",
-    "scale_rises",
-]
+__all__ = ["combine_terms", "count_in_order", "count_passed", "read_lines"]
 
 
 @kernel
@@ -110,52 +103,3 @@ def read_lines(
             before = values[place, low]
             share = (time - grid[low]) / (grid[low + 1] - grid[low])
             out[position] = before + share * (values[place, low + 1] - before)
-
-
-@kernel
-def rises_in_windows(
-    values: FloatArray, at_start: FloatArray, at_stop: FloatArray, out: FloatArray
-) -> None:
-    """Find the rises of curves between edges, in a window of each of them.
-
-    Curves do not fall: edges before a window count as its start, those after it as its
-    stop.
-
-    Parameters
-    ----------
-    values : (k + 1, n) float64
-        Curves at the edges. No window begins before the first one or ends after the last.
-    at_start, at_stop : (n,) float64
-        Curves where their windows begin and end.
-    out : (k, n) float64
-        Overwritten.
-    """
-    for edge in range(out.shape[0]):
-        before, after, rises = values[edge], values[edge + 1], out[edge]
-        for place in range(rises.shape[0]):
-            low, high = before[place], after[place]
-            low = at_start[place] if low < at_start[place] else low
-            high = at_stop[place] if high > at_stop[place] else high
-            rises[place] = high - low if high > low else 0.0
-
-
-@kernel
-def scale_rises(values: FloatArray, factors: FloatArray, out: FloatArray) -> None:
-    """Multiply the rises of curves after each of some times by a factor.
-
-    Parameters
-    ----------
-    values : (k, n) float64
-        Curves at these times.
-    factors : (k,) float64
-        Factors.
-    out : (k, n) float64
-        Overwritten from the second time on, with the curves that rise so from the first.
-    """
-    for place in range(1, values.shape[0]):
-        factor = factors[place - 1]
-        before, after = values[place - 1], values[place]
-        scaled_before, scaled = out[place - 1], out[place]
-        for individual in range(values.shape[1]):
-            rise = after[individual] - before[individual]
-            scaled[individual] = scaled_before[individual] + factor * rise

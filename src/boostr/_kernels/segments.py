@@ -7,7 +7,7 @@ from typing import NamedTuple
 from boostr._kernels._jit import kernel
 from boostr._typing import FloatArray, OffsetArray
 
-__all__ = ["Runs", "cut_evenly", "find_pieces", "join_pieces", "measure_pieces"]
+__all__ = ["Runs", "find_pieces", "join_pieces", "measure_pieces"]
 
 
 class Runs(NamedTuple):
@@ -15,44 +15,6 @@ class Runs(NamedTuple):
 
     times: FloatArray  # (k,)
     offsets: OffsetArray  # (n + 1,)
-
-
-@kernel
-def cut_evenly(
-    start: FloatArray,
-    stop: FloatArray,
-    first: OffsetArray,
-    offsets: OffsetArray,
-    cell: float,
-    window: OffsetArray,
-    begins: FloatArray,
-    ends: FloatArray,
-) -> None:
-    """Cut windows where multiples of a length lie in them.
-
-    Parameters
-    ----------
-    start, stop : (n,) float64
-        Windows.
-    first : (n,) int64
-        Number of the cell where each is cut first: cell 0 lasts from 0 to ``cell``.
-    offsets : (n + 1,) int64
-        Where the pieces of every window begin.
-    cell : float
-        Length of a cell. Where pieces meet, both have the same number there.
-    window : (k,) int64
-        Overwritten with the window of every piece.
-    begins, ends : (k,) float64
-        Overwritten. The first piece of a window begins with it, whatever lies in between.
-    """
-    for place in range(start.shape[0]):
-        number, begin = first[place], start[place]
-        for piece in range(offsets[place], offsets[place + 1]):
-            border = (number + 1) * cell
-            end = border if border < stop[place] else stop[place]
-            window[piece], begins[piece], ends[piece] = place, begin, end
-            begin = border if border > start[place] else start[place]
-            number += 1
 
 
 @kernel

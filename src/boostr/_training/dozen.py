@@ -34,19 +34,16 @@ from boostr._kernels.apply import (
     sum_leaves,
 )
 from boostr._kernels.binning import partition_members
-from boostr._kernels.counts import score_counts, sum_before
+from boostr._kernels.counts import score_counts
 from boostr._kernels.cubics import read_cubics
 from boostr._kernels.curves import (
     combine_terms,
     count_in_order,
     count_passed,
     read_lines,
-    rises_in_windows,
-    scale_rises,
 )
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.marks import mark_features, mark_times
-from boostr._kernels.segments import cut_evenly
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
 from boostr._typing import BinArray, BoolArray, FloatArray
@@ -127,11 +124,7 @@ def _compile_last() -> None:
     mark_times(counts, places, marks)
     mark_features(np.empty((0, 1)), marks)
     score_counts(counts, counts, counts, counts)
-    sum_before(curves, curves, curves)
-    cut_evenly(counts, counts, places, places, 1.0, places, counts, counts)
     count_passed(counts, counts, places)
-    scale_rises(curves, counts, curves)
-    rises_in_windows(curves, counts, counts, curves[:0])
     read_lines(curves, counts, places, places[:0], counts, counts)
     combine_terms(curves, curves, curves)
 

@@ -131,7 +131,7 @@ def _mark(events: RecurrentEvents, features: FloatArray | None) -> Marks:
 
 
 def _distinct(marks: Marks) -> Marks:
-    """Return what `numpy.unique` does, which hashes whole numbers and takes 20 times as long."""
+    """Return what `numpy.unique` does, which takes 20 times as long for such numbers."""
     ordered = np.sort(marks)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(marks)]]
 
