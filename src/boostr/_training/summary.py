@@ -9,6 +9,7 @@ import numpy as np
 
 from boostr._checks.numbers import first_few, warn_user
 from boostr._engine.statistics import put_on_clock
+from boostr._frailty.law import sum_by_owner
 from boostr._typing import AnyArray, FloatArray, OffsetArray, PositionArray
 from boostr.basis import CalendarClock
 from boostr.basis.sensors import draw_sensor_sample
@@ -64,7 +65,7 @@ class Leverage:
         numbers = costs = events.n_events.astype(np.float64)
         with np.errstate(over="ignore"):  # which is refused elsewhere
             if events.has_costs:
-                costs = np.bincount(events.event_owner, events.costs, n)
+                costs = sum_by_owner(events.event_owner, events.costs, n)
             amounts = weights * costs
             length = windows.factor * (windows.stop - windows.start)
             times = weights * np.bincount(windows.owner, length, n)
