@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles
 from tests.engine.histories import clocked
 
@@ -234,6 +234,18 @@ def test_positive_curves_rise_at_all_times(rng, family):
     times = TIMES[TIMES <= REACH]
     assert np.diff(curves.values(times), axis=1).min() > 0.0
     assert curves.slopes(times[1:]).min() > 0.0
+
+
+@pytest.mark.parametrize("kind", ["positive", "monotone"])
+@families
+def test_some_of_the_curves_are_the_same_curves(rng, family, kind):
+    make = make_positive if kind == "positive" else make_curves
+    curves, rows = make(family, make_theta(rng, family)), np.array([7, 2, 3, 59])
+    some, places = curves.take(rows).take(np.array([1, 2])), np.array([0, 1, 0])
+    assert_array_equal(some.values(TIMES), curves.values(TIMES)[[2, 3]])
+    times = np.array([0.3, HORIZON, 2.0 * HORIZON])
+    assert_allclose(some.values_at(places, times), curves.values_at(rows[[1, 2, 1]], times))
+    assert_allclose(some.slopes_at(places, times), curves.slopes_at(rows[[1, 2, 1]], times))
 
 
 @families

@@ -7,6 +7,7 @@ from scipy import stats
 
 from boostr import BoostR, RecurrentEvents
 from boostr._frailty.law import cut_windows
+from boostr._frailty.pace import Pace, PacedClock
 from boostr._training.fold_curves import FoldCurves, jackknife_variance
 
 
@@ -103,3 +104,14 @@ def test_readings_are_not_remembered_at_another_pace(fleet):
     curves = FoldCurves(model.fitted_.trees, X, paced=paced).remembering()
     values = curves.read(rows, times)
     assert_allclose(curves.at_pace(slow).read(rows, times), 0.5 * values)
+
+
+def test_some_individuals_on_another_clock_have_the_curves_that_are_built_anew(fleet):
+    model, X, _ = fleet
+    trees, clock = model.fitted_.trees, model.fitted_.forecast_law.paced.clock
+    faster = PacedClock(replace(clock, log_counts=clock.log_counts + 0.3), Pace.even())
+    rows, times = np.arange(1, 60, 3), np.linspace(1.0, 60.0, 20)
+    anew = FoldCurves(trees, X[rows], paced=faster)
+    curves = FoldCurves(trees, X).take(rows, None, faster)
+    places = np.arange(len(rows))
+    assert_allclose(curves.read(places, times), anew.read(places, times), rtol=1e-5)
