@@ -207,6 +207,15 @@ def test_scores_of_poisson_counts_have_a_variance_of_one():
     assert np.std(scores) == pytest.approx(1.0, abs=0.15)
 
 
+def test_without_validation_no_renewal_is_found_in_events_that_trees_have_seen():
+    rng = np.random.default_rng(5)
+    X, end = rng.random((300, 5)), np.full(300, END)
+    times = [np.sort(rng.uniform(0.0, END, n)) for n in rng.poisson(3.0, 300)]
+    y = RecurrentEvents.from_lists(times, end=end)
+    model = BoostR(n_estimators=60, validation=None, min_samples_leaf=5, random_state=0)
+    assert model.fit(X, y).fitted_.forecast_law.frailty.renewal is None
+
+
 # --- Forecasts
 
 

@@ -269,7 +269,8 @@ def _learn_at_pace(model: TreeModel, known: TrainingCurves, pace: FittedPace) ->
     seen = known.at_pace(paced)
     span = float(events.end.max() - events.start.min())
     frailty = fit_law(_cut_last_part(seen), pace.variance, span)
-    frailty = _add_renewal(frailty, seen.thin(_MOST_FOR_RENEWAL), span)
+    if seen.theta is not None:  # trees that have seen the events take later ones for rarer
+        frailty = _add_renewal(frailty, seen.thin(_MOST_FOR_RENEWAL), span)
     lead = find_lead(events)
     if _share_ending_with_event(events, weights) >= _MOST_ENDING:
         # The last lead of such histories has more events than any other: it tells nothing.
