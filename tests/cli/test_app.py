@@ -290,7 +290,7 @@ def test_a_stopped_fit_leaves_no_file(pumps, tmp_path, sent, status):
     arguments = ("fit", pumps[0], "--static", pumps[1], "--out", tmp_path / "x.boostr")
     process = start(*arguments, "--n-estimators", 1_000_000, "--validation", "none")
     said = [process.stderr.readline() for _ in range(3)]  # both tables are read
-    assert "took `pump` for the id" in said[2]
+    assert "using `pump` as the id" in said[2]
     process.send_signal(sent)
     rest = process.communicate(timeout=60)
     assert process.returncode == status
@@ -304,7 +304,7 @@ def test_the_process_tells_machines_and_people_apart(pumps, model):
     out, err = start(*arguments, "--json").communicate(timeout=60)
     assert out.startswith('{"horizon": 30.0')
     assert out.count("\n") == 1
-    assert "took `pump` for the id" in err
+    assert "using `pump` as the id" in err
     process = start("forecast", pumps[0], pumps[0])
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2

@@ -118,7 +118,7 @@ def test_the_screen_shows_all_figures_with_words(run, model, fresh):
 
 @pytest.mark.parametrize("given", [[], ["--as-of", 60]])
 def test_histories_that_were_trained_on_are_in_sample(run, model, pumps, fresh, given):
-    told = "warning: These 40 individuals were trained on: figures are in-sample"
+    told = "warning: These 40 individuals were used in training: figures are in-sample"
     result = run("evaluate", model, pumps[0], "--static", pumps[1], *given, "--json")
     assert told in result.stderr
     assert result.stderr.count("in-sample") == 1

@@ -53,7 +53,7 @@ def test_json_is_one_object_and_messages_go_elsewhere(run, pumps, tmp_path):
     assert found["individuals"] == 40
     assert found["reading"]["id"] == "pump"
     assert next(iter(found["importance"])) == "load"
-    assert "took `pump` for the id" in result.stderr
+    assert "using `pump` as the id" in result.stderr
 
 
 @pytest.mark.slow

@@ -68,8 +68,8 @@ def test_what_is_given_comes_first(table):
 def test_what_was_taken_is_said_and_what_was_not(table):
     file = table(pump=[1, 1], day=[1, 2], failed=[1, 0], note=["x", "y"])
     said = guess_event_columns(file, {}).describe(file)
-    assert "took `pump` for the id, `day` for the time, `failed` for the event" in said
-    assert "did not use `note`" in said
+    assert "using `pump` as the id, `day` as the time, `failed` as the event" in said
+    assert "not using `note`" in said
     assert "--id" in said
 
 
@@ -116,12 +116,12 @@ def test_other_tables_are_searched_for_the_columns_of_the_events_first(table):
 )
 def test_a_name_that_says_the_opposite_is_never_taken_for_the_event(table, name):
     file = table(**{"pump": [1, 1], "day": [1, 2], name: [0, 1]})
-    with pytest.raises(InvalidParameterError, match="1 stood for no event") as caught:
+    with pytest.raises(InvalidParameterError, match="1 means no event") as caught:
         guess_event_columns(file, {})
     assert f"--event 'not {name}'" in str(caught.value)
     assert guess_event_columns(file, {"event": name}).event == name
     said = guess_event_columns(file, {"event": f"not {name}"}).describe(file)
-    assert f"`not {name}` for the event (say" in said  # and nothing is left unused
+    assert f"`not {name}` as the event (choose" in said  # and nothing is left unused
 
 
 def test_a_clear_name_of_events_is_taken_beside_its_opposite(table):

@@ -39,7 +39,7 @@ def test_every_row_is_an_event_where_an_end_is_given(read, capsys):
     y = read(static=False, start="2024-01-01", end="2024-06-29").y
     assert y.n_events.tolist() == [2, 1]
     assert y.end.tolist() == [180.0, 180.0]
-    assert "every row for an event" in capsys.readouterr().err
+    assert "every row as an event" in capsys.readouterr().err
 
 
 def test_machines_without_orders_are_observed_without_events(read):

@@ -255,7 +255,7 @@ def test_columns_can_be_chosen_and_left_out(read, capsys):
     fleet = read(*tables, files={"left_out": ("load", "mode")})
     assert fleet.X.columns == ["site"]
     assert fleet.Z.names == ("torque",)
-    assert "`torque` for sensors" in capsys.readouterr().err
+    assert "`torque` as sensors" in capsys.readouterr().err
     with pytest.raises(InvalidParameterError, match=r"--drop must name .* no `weight`"):
         read(*tables, files={"left_out": ("load", "weight")})
     with pytest.raises(InvalidParameterError, match=r"--features must name .* no `torque`"):

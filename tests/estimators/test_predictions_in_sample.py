@@ -58,9 +58,9 @@ EVALUATIONS = {
 @pytest.mark.parametrize("name", EVALUATIONS)
 def test_evaluations_on_training_individuals_warn(model, data, name):
     X, y = data
-    with pytest.warns(InSampleWarning, match="These 80 individuals were trained on"):
+    with pytest.warns(InSampleWarning, match="These 80 individuals were used in training"):
         EVALUATIONS[name](model, X, y)
-    with pytest.warns(InSampleWarning, match="These 30 individuals were trained on"):
+    with pytest.warns(InSampleWarning, match="These 30 individuals were used in training"):
         EVALUATIONS[name](model, X[10:40], y[10:40])
 
 

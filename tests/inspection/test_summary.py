@@ -122,7 +122,7 @@ def test_coverage_is_the_share_of_scores_below_the_level(known):
     model = change(known, forecast_scores=np.array([0.1, 0.5, 0.9, 0.95]))
     summary = model.summary()
     assert summary.figures["interval_coverage"] == 0.5
-    assert any("held for 50% only" in text for text in summary.watch_out)
+    assert any("for only 50%" in text for text in summary.watch_out)
     wide = change(known, forecast_scores=np.zeros(4)).summary()
     assert "narrow_intervals" not in wide.figures
 

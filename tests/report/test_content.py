@@ -233,7 +233,7 @@ def test_a_model_without_validation_is_called_that():
     model = BoostR(**SETTINGS | {"validation": None}).fit(X, y)
     quality = collect(model, X, y, horizon=20.0).quality
     assert quality.source == "in_sample"
-    assert quality.trained_on.startswith("These 60 individuals were trained on")
+    assert quality.trained_on.startswith("These 60 individuals were used in training")
     assert quality.runs == ()
 
 

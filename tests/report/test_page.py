@@ -148,7 +148,7 @@ def test_the_page_says_whose_predictions_these_are(page, tmp_path):
     assert "(out-of-fold)" in page
     X, y, _ = pumps().data
     path = fleet_report(fitted_plain(), X[:50], y[:50], path=tmp_path / "x.html", horizon=9)
-    assert "These 50 individuals were trained on" in path.read_text(encoding="utf-8")
+    assert "These 50 individuals were used in training" in path.read_text(encoding="utf-8")
     X, y, _ = Pumps(50).data
     path = fleet_report(fitted_plain(), X, y, path=tmp_path / "x.html", horizon=9)
     assert "not the individuals of training" in path.read_text(encoding="utf-8")

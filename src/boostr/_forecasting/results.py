@@ -158,7 +158,7 @@ class ForecastCalibration:
     Parameters
     ----------
     scores : (n,) float64 array
-        For each individual the lowest level whose interval held what happened, sorted.
+        For each individual the lowest level whose interval contained the outcome, sorted.
     horizon : float
         Length of the windows that were forecast.
     own_history : bool, default=True
@@ -194,7 +194,7 @@ class ForecastCalibration:
         return make_card(
             "Calibration of forecasts",
             make_facts(facts),
-            make_grid(("intervals of the model for", "held what happened for"), rows),
+            make_grid(("intervals of the model for", "contained the outcome for"), rows),
             make_note("The closer the two columns, the less the calibration changes."),
         )
 

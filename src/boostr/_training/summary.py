@@ -349,8 +349,8 @@ class DataSummary:
         warn_user(
             f"Follow-up begins at {self.start:g}, but the first event is at "
             f"{self.first_event:g}, and times look like {likely}: individuals count as "
-            "observed without events for all the time before. Pass time stamps in the "
-            "place of numbers, or when follow-up began, as `start`.",
+            "observed without events for all the time before. Pass time stamps "
+            "instead of numbers, or pass the start of follow-up as `start`.",
             DataWarning,
         )
 

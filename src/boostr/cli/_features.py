@@ -46,8 +46,8 @@ def read_feature_table(
     as_text: list[str] = []
     if known is None:
         echo(
-            f"{path.name}: took `{id_name}` for the id, {quote_names(names) or 'nothing'} "
-            "for features"
+            f"{path.name}: using `{id_name}` as the id, {quote_names(names) or 'nothing'} "
+            "as features"
         )
     else:
         names, as_text = select_columns(file, known.features, InvalidFeaturesError)

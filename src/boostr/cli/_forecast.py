@@ -52,13 +52,13 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         ),
     ] = None,
     at_least: Annotated[
-        int, typer.Option(help="Number of events whose probability is told.")
+        int, typer.Option(help="Show the probability of at least so many events.")
     ] = 1,
     conformal: Annotated[
         bool, typer.Option("--conformal", help="Intervals calibrated on training.")
     ] = False,
     own_history: Annotated[
-        bool, typer.Option(help="Whether what each one did so far counts.")
+        bool, typer.Option(help="Whether to use each individual's own history.")
     ] = True,
     out: Annotated[
         Path | None,

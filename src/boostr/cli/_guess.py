@@ -132,14 +132,14 @@ class EventColumns:
     def describe(self, file: TableFile) -> str:
         """Return words for the roles of the columns, and for unused columns."""
         roles = {role: name for role in _ROLES if (name := getattr(self, role))}
-        taken = [f"`{name}` for the {role}" for role, name in roles.items()]
-        taken += [] if self.event else ["every row for an event"]
+        taken = [f"`{name}` as the {role}" for role, name in roles.items()]
+        taken += [] if self.event else ["every row as an event"]
         used = {find_column(name, file.names) for name in roles.values()}
         unused = [name for name in file.names if name not in used]
-        rest = f" and did not use {quote_names(unused)}" if unused else ""
+        rest = f", and not using {quote_names(unused)}" if unused else ""
         return (
-            f"{file.path.name}: took {', '.join(taken)}{rest} (say --id, --time, --event, "
-            "--start, --stop to choose others)"
+            f"{file.path.name}: using {', '.join(taken)}{rest} (choose others by --id, "
+            "--time, --event, --start, --stop)"
         )
 
 
@@ -153,8 +153,8 @@ class SampleColumns:
     def describe(self, file: TableFile, sensors: Sequence[str]) -> str:
         """Return words for the roles of the columns."""
         return (
-            f"{file.path.name}: took `{self.id}` for the id, `{self.time}` for the time "
-            f"and {quote_names(sensors)} for sensors"
+            f"{file.path.name}: using `{self.id}` as the id, `{self.time}` as the time "
+            f"and {quote_names(sensors)} as sensors"
         )
 
 
@@ -195,8 +195,8 @@ def _find_event(columns: _Columns, roles: dict[str, str], outside: Container[str
     if opposites and clear is None:
         name = opposites[0]
         raise InvalidParameterError(
-            f"There must be a column with 1 for an event, but `{name}` of "
-            f"{columns.file_name!r} is called as if 1 stood for no event.\n\n"
+            f"There must be a column with 1 for an event, but the name `{name}` in "
+            f"{columns.file_name!r} suggests that 1 means no event.\n\n"
             f"Hint: --event '{NOT}{name}' takes the rows with 0 for events, --event {name} "
             "those with 1."
         )

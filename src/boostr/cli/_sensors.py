@@ -86,7 +86,7 @@ def read_shared(
     names = [name for name in file.names if name not in {time, *files.left_out}]
     as_text: list[str] = []
     if known is None or known.sensors is None:
-        echo(f"{path.name}: took `{time}` for the time, {quote_names(names)} for sensors")
+        echo(f"{path.name}: using `{time}` as the time, {quote_names(names)} as sensors")
     else:
         names = [name for name in names if name in known.sensors]
         as_text = [name for name in names if known.sensors[name]]

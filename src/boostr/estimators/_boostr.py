@@ -46,21 +46,21 @@ class BoostR(ForecastMethods, PredictionMethods):
     Parameters
     ----------
     n_estimators : int, default=500
-        Number of trees at most; validation picks how many are kept. The paper's K.
+        Maximum number of trees; validation picks how many are kept. The paper's K.
     learning_rate : float or "auto", default="auto"
         Share of each tree that is kept, in (0, 1]; "auto" is 0.2 with sensors and
         validation, otherwise 0.05.
     max_leaf_nodes : int or "auto", default="auto"
-        Leaves of a tree at most; "auto" lets validation weigh several sizes (8 without
-        validation). The paper's D.max.
+        Maximum number of leaves of a tree; "auto" lets validation weigh several sizes (8
+        without validation). The paper's D.max.
     gamma1 : float, default=0.0
         Price of one more leaf: a split must lower the loss by more.
     gamma2 : float, default=1.0
         Number of imaginary individuals without events, observed from the first start to the
         horizon, that draw every leaf towards zero.
     min_samples_leaf : int or "auto", default="auto"
-        Individuals in a leaf at least; "auto" goes with the sizes that validation weighs
-        (20 without validation).
+        Minimum number of individuals in a leaf; "auto" depends on the tree sizes that
+        validation weighs (20 without validation).
     leaf : {"power", "step", "spline"} or basis object, default="power"
         Family of the leaf functions: powers of time, one number per cell of time, or
         smooth splines. See `boostr.basis`. Not read if there are sensors.
@@ -71,8 +71,8 @@ class BoostR(ForecastMethods, PredictionMethods):
         Time in which leaf functions are written: counted in events of the average
         individual, or as given (the paper), from the first start of follow-up on.
     growth : {"best", "level"}, default="best"
-        Split the best leaf first, ending at `max_leaf_nodes`, or all leaves with a gain in
-        rounds, possibly ending above (the paper).
+        Split the leaf with the largest gain first, up to `max_leaf_nodes`, or in rounds all
+        leaves with a gain, which may exceed it (the paper).
     splitter : {"auto", "best", "random"}, default="auto"
         Thresholds: all of them, a few drawn at random (smoother), or what validation finds
         better ("best" without validation).
@@ -107,7 +107,7 @@ default="constant"
     colsample : float, default=1.0
         Share of features drawn for each tree.
     max_bins : int, default=255
-        Bins of a feature at most, without the one for missing values.
+        Maximum number of bins of a feature, without the one for missing values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Categorical columns: those of text or category type in a DataFrame, none, or the
         given names, positions or mask. The 254 most frequent categories of a column are
@@ -134,13 +134,13 @@ default="constant"
     verbose : int, default=0
         1 shows a progress bar with the validation loss, and one over drawn futures.
     warm_start : bool, default=False
-        Whether another `fit` to the same data keeps the trees there are and adds those that
-        are missing to `n_estimators`; with `validation=None` only. With the same seed the
+        Whether another `fit` to the same data keeps the existing trees and adds further
+        ones up to `n_estimators`; only with `validation=None`. With the same seed the
         result is that of growing all trees at once.
     monotonic_cst : array-like of shape (p,), mapping or None, default=None
         Directions of features, by position or by name: 1 if curves and rates must not fall
-        at any time where the feature rises, -1 if they must not rise, 0 if both may be.
-        For numbers, and for models without sensors; values that are missing have no order.
+        at any time where the feature rises, -1 if they must not rise, 0 for no constraint.
+        Only for numeric features and models without sensors; missing values have no order.
     interaction_cst : {"pairwise", "no_interactions"}, list of sets or None, default=None
         Which features may act together, that is, meet on a way from root to leaf: any two,
         none, or those in one of the given sets of names or positions. Features that are in
@@ -353,9 +353,9 @@ default="constant"
         sample_weight : array-like of shape (n,), default=None
             How much each individual counts; 0 leaves it out.
         checkpoint : str or path, default=None
-            A file for the trees on the way, every few seconds. The same call, after it was
-            stopped, goes on from there and ends with the same model to the bit. Several
-            files with numbers at the end, where `Z` is a function.
+            File to which the trees are saved every few seconds. If training is interrupted,
+            the same call resumes from it and gives the same model to the bit. If `Z` is a
+            function, there are several files with numbers at the end.
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             What the number of events is proportional to, such as the length of a pipe or
             flights a day; short for ``y.with_exposure(exposure)``.

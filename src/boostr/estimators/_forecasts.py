@@ -80,8 +80,8 @@ class ForecastMethods(FittedEstimator):
     ) -> Any:
         """Forecast the events of each individual in the time after its own present.
 
-        What an individual did so far counts: one with more events than predicted is
-        expected to go on like that, the more so the longer it was observed and the more
+        Forecasts use each individual's history: one with more events than predicted is
+        expected to keep having more, the more so the longer it was observed and the more
         training individuals differed from their predictions (see Notes).
 
         Parameters
@@ -93,8 +93,8 @@ class ForecastMethods(FittedEstimator):
             a DataFrame from pandas with the ids as index, it may have rows without a
             history: these are new individuals that begin now.
         horizon : float, time stamp or array-like of shape (n,), default=None
-            Length of the time ahead, the same for all or one each, or the date up to which
-            is forecast where `y` has dates; by default as long as the longest follow-up of
+            Length of the time ahead, the same for all or one each, or, if `y` has dates,
+            the date at which the forecast ends; by default the longest follow-up of
             training.
         Z : Trajectories, SharedSensors or callable, default=None
             Sensors, for a model that was fitted with them. What they show after `now` is
@@ -163,8 +163,8 @@ class ForecastMethods(FittedEstimator):
         Notes
         -----
         The rate of an individual is its predicted rate times a frailty, a gamma variable
-        with mean 1 and variance `frailty_variance_`, to which the relative variance of the
-        prediction comes, as the models of the folds disagree. After ``n`` events, where
+        with mean 1 and variance `frailty_variance_` plus the relative variance of the
+        prediction, measured by how much the fold models disagree. After ``n`` events, where
         ``m`` were predicted, the frailty's mean is ``(1 / v + n) / (1 / v + m)``. Only
         the time under observation counts, and it does not matter if observation ends
         because of the events. Where training histories show clearly that events make
@@ -180,9 +180,9 @@ class ForecastMethods(FittedEstimator):
         one with few expected events it can only cover more or less than that (0.1 events
         expected: 0 alone covers 0.905, and 0 to 1 covers 0.995).
 
-        ``intervals="conformal"`` takes, in the place of the level, the level at which
-        forecasts of training individuals, made at half of their follow-up for the rest of
-        it by models that have not seen them, held as often as asked for. Intervals then
+        ``intervals="conformal"`` replaces the level by the one at which intervals for
+        training individuals, forecast by models that have not seen them from the first half
+        of their follow-up for the second, reach the requested coverage. Intervals then
         cover about the level, on average over individuals that are exchangeable with the
         training individuals and forecast in that way. For other windows pass what
         `calibrate_forecast` returns; on individuals that training has not seen, coverage

@@ -313,10 +313,10 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
 
     Notes
     -----
-    A feature that is not known counts with the training individuals: at its splits both
-    ways are taken, each as often as they took it (path-dependent SHAP). A sensor that is
-    not known counts with its average in training. Shapley's rule then shares out what
-    features, and sensors, do together.
+    An unknown feature is averaged over the training individuals: at its splits both
+    branches are followed, weighted by their shares of these individuals (path-dependent
+    SHAP). An unknown sensor counts with its average in training. Shapley's rule then
+    shares out what features, and sensors, do together.
 
     The trees are explained before their sum is kept above zero. Where that changes the
     prediction, the change is a reason of its own, "kept above zero".

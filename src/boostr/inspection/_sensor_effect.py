@@ -100,7 +100,7 @@ class SensorEffect:
         Events per unit of time that the sensor adds at each value, averaged over the
         individuals.
     lower, upper : (m,) float64 array
-        What it adds to 10 % of the individuals at most, and to 90 %.
+        10th and 90th percentiles, over individuals, of what it adds.
     shares : (m,) float64 array or None
         Share of the time that the sensor spends around each value: of the given sensors,
         or of the training data. They sum to one over a grid that holds all categories, or

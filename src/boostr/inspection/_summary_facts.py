@@ -220,7 +220,7 @@ def _compare_with_average(model: FittedModel) -> list[_Line]:
         return []
     text = (
         f"On individuals left out of training, the loss is {gain:.1%} lower than if all "
-        "were taken for the average individual (0%: features and sensors do not help)."
+        "were predicted as the average individual (0%: features and sensors do not help)."
     )
     return [("held_out_gain", gain, text)]
 
@@ -266,8 +266,9 @@ def _check_intervals(model: FittedModel) -> list[_Line]:
     if np.isnan(share):
         return []
     text = (
-        f"Intervals of {_LEVEL:.0%} for the second half of each training individual's "
-        f"follow-up, forecast from the first half, held what happened for {share:.0%}."
+        f"{_LEVEL:.0%} intervals for the second half of each training individual's "
+        "follow-up, forecast from the first half, contained the outcome for "
+        f"{share:.0%} of individuals."
     )
     return [("interval_coverage", share, text)]
 
@@ -323,8 +324,8 @@ def _mind_validation(model: FittedModel) -> list[_Line]:
         found.append(("small_gain", gain, text))
     if share < _LEVEL - _MUCH_OFF:
         text = (
-            f"Intervals of {_LEVEL:.0%} held for {share:.0%} only: calibrate_forecast on "
-            "other individuals corrects them."
+            f"{_LEVEL:.0%} intervals contained the outcome for only {share:.0%}: "
+            "calibrate_forecast on other individuals corrects them."
         )
         found.append(("narrow_intervals", share, text))
     return found

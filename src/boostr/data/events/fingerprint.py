@@ -93,8 +93,8 @@ def tell_trained_on(
     n = len(events)
     who = "These" if share == 1.0 else f"About {round(share * n):,} of these"
     return (
-        f"{who} {n:,} individuals were trained on: figures are in-sample, and better than "
-        "those of new individuals."
+        f"{who} {n:,} individuals were used in training: figures are in-sample, and better "
+        "than on new individuals."
     )
 
 
