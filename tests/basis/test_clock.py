@@ -1,12 +1,20 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_clock
+from tests.windows import observe_in
 
 from boostr.basis import CalendarClock, OperationalClock
-from boostr.basis.clock import PooledHistories, find_recent, fit_fall, pool_recent
+from boostr.basis.clock import (
+    PooledHistories,
+    find_gaps,
+    find_recent,
+    fit_fall,
+    pool_recent,
+)
 from boostr.data import RecurrentEvents, RiskTable, Trajectories
 
 RECENT_EVENTS = 30  # that tell a rate of their own
@@ -523,3 +531,75 @@ def test_exposure_is_the_time_that_windows_share_with_cells(rng, latest):
     shared = np.diff(np.clip(edges, y.window_start[:, None], y.window_stop[:, None]))
     found = PooledHistories(y, weights, 0.0).exposure(edges)
     assert_allclose(found, weights @ shared, atol=1e-12)
+
+
+# --- Time that nobody observes
+
+
+def spread_evenly(n, end=100.0):
+    """Return times that come at a constant rate, as nearly as can be."""
+    return [np.arange(5.0 * own / n, end, 5.0) for own in range(1, n)]
+
+
+WAVES = [(0.0, 10.0), (100.0, 110.0), (200.0, 210.0), (300.0, 310.0)]
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [[(0.0, 50.0), (90.0, 100.0)], [(0.0, 40.0), (41.0, 70.0), (97.0, 100.0)], WAVES],
+)
+def test_in_time_that_nobody_observes_the_rate_is_that_around_it(windows):
+    times = spread_evenly(200, windows[-1][1])
+    clock = OperationalClock.from_events(observe_in(windows, times))
+    begin, end = (np.array(ends) for ends in zip(*windows, strict=True))
+    rises = clock.read(begin[1:]) - clock.read(end[:-1])
+    assert_allclose(rises, 0.2 * (begin[1:] - end[:-1]), rtol=0.1)
+    assert_allclose(clock.last_rate, 0.2, rtol=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beside_time_that_nobody_observes_as_many_events_are_expected_as_came(seed):
+    rng = np.random.default_rng(seed)
+    whole = draw_by_rate(rng, lambda time: 1.0 / (0.3 + time))
+    times = [whole.times[whole.event_owner == own] for own in range(len(whole))]
+    windows = [(0.0, 4.0), (8.0, 10.0)]
+    events = observe_in(windows, times)
+    clock = OperationalClock.from_events(events)
+    expected = [len(times) * np.diff(clock.read(np.array(ends)))[0] for ends in windows]
+    came = [
+        np.sum((events.times > first) & (events.times <= last)) for first, last in windows
+    ]
+    assert_allclose(expected, came, rtol=0.05)
+
+
+def test_time_without_exposure_is_not_observed():
+    times = [own[(own < 50.0) | (own > 80.0)] for own in spread_evenly(100)]
+    events = RecurrentEvents.from_lists(times, end=100.0)
+    samples = pd.DataFrame(
+        {
+            "id": np.repeat(events.ids, 3),
+            "time": [0.0, 50.0, 80.0] * 99,
+            "x": [1, 0, 1] * 99,
+        }
+    )
+    exposed = events.with_exposure(Trajectories.from_long(samples, "id", "time", ["x"]))
+    clock = OperationalClock.from_events(exposed)
+    assert_allclose(np.diff(clock.read(np.array([50.0, 80.0]))), 6.0, rtol=0.1)
+
+
+@given(
+    windows=st.lists(
+        st.tuples(st.integers(0, 20), st.integers(1, 6)), min_size=1, max_size=12
+    )
+)
+def test_gaps_are_the_time_outside_of_all_windows(windows):
+    start = np.array([float(first) for first, _ in windows])
+    stop = start + [length for _, length in windows]
+    cells = np.arange(26)
+    is_seen = np.any((cells[:, None] >= start) & (cells[:, None] < stop), axis=1)
+    inside = (cells >= start.min()) & (cells < stop.max())
+    begins, ends = find_gaps(np.sort(start), np.sort(stop), 1e-9)
+    found = np.zeros(26, dtype=bool)
+    for begin, end in zip(begins, ends, strict=True):
+        found[int(begin) : int(end)] = True
+    assert_array_equal(found, inside & ~is_seen)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.windows import observe_in
 
 from boostr._frailty.law import SeenNumbers
 from boostr._frailty.pace import CurvesOnClock, Pace, PacedClock, find_rises, fit_pace
@@ -224,6 +225,16 @@ def test_who_is_left_does_not_make_the_pace(rng):
     own = rise(lambda at: paced.read(straight, table, np.zeros(4, int), at))
     assert pooled[1] / pooled[0] > 1.5
     assert abs(own[1] / own[0] - 1.0) < 0.15
+
+
+@pytest.mark.parametrize("windows", [[(0, 50), (99, 100)], [(0, 40), (60, 64), (95, 100)]])
+def test_a_gap_of_all_does_not_change_the_rate_that_goes_on(rng, windows):
+    times = [np.sort(rng.uniform(0.0, 100.0, rng.poisson(50.0))) for _ in range(400)]
+    fleet = object.__new__(Fleet)
+    fleet.rates, fleet.events = np.ones(400), observe_in(windows, times)
+    paced, _ = fleet.fit()
+    rate = paced.pace.factors[-1] * paced.clock.rate(np.array([101.0]))
+    assert_allclose(rate, 0.5, rtol=0.1)
 
 
 @pytest.mark.parametrize("seed", range(3))

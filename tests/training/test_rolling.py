@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests import oracles_forecasts
+from tests.windows import observe_in
 
 from boostr import BoostR, RecurrentEvents, Trajectories
 from boostr._frailty.forecast_law import Shock
@@ -242,6 +243,15 @@ def test_as_many_dates_are_tried_as_asked_for(fleet):
     assert len(fleet.law.shock.errors) == 4
     none = Fleet(np.random.default_rng(5), steady, n_origins=0)
     assert none.law.shock.errors.size == 0
+
+
+def test_dates_after_which_nobody_was_observed_are_left_out(fleet):
+    whole = fleet.events
+    times = [whole.times[whole.event_owner == row] for row in range(len(whole))]
+    gap = observe_in([(0.0, 5.0), (8.5, 10.0)], times)
+    [latest] = fleet.roll_back(gap)
+    late = whole.times > 9.0
+    assert_array_equal(latest.came, np.bincount(whole.event_owner[late], minlength=150))
 
 
 @pytest.mark.parametrize("rate", [steady, falling])

@@ -23,8 +23,15 @@ from boostr._frailty.own_pace import ReadCurves, SecondScale
 from boostr._kernels.curves import count_passed
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis.clock import ROUNDING, fit_fall, follow_trend, pool_recent
+from boostr.basis.clock import (
+    ROUNDING,
+    fit_fall,
+    follow_trend,
+    pool_recent,
+    sum_exposure,
+)
 from boostr.data import RecurrentEvents
+from boostr.data.events.exposure import exposed_windows
 from boostr.data.flat import owners_of
 
 __all__ = [
@@ -135,6 +142,7 @@ class FittedPace:
     variance: float  # of permanent frailties
     came: FloatArray  # (k,) events
     expected: FloatArray  # (k,) events, for a pace of 1
+    speed: FloatArray  # (k,) of the clock, while individuals are observed
     second: SecondScale | None = None
 
     def go_on(self, *, falls: bool = True) -> PacedClock:
@@ -149,11 +157,10 @@ class FittedPace:
         if not isinstance(clock, OperationalClock) or clock.last_rate is None:
             factor = pool_recent(edges, came, came, expected)
         else:
-            speed = np.diff(clock.read(edges)) / np.diff(edges)
             since = edges - clock.origin
-            slope = fit_fall(since, factors * speed, came) if falls else 0.0
+            slope = fit_fall(since, factors * self.speed, came) if falls else 0.0
             # Time under observation, of those for whom one event a unit of it is expected.
-            exposure = expected / speed * follow_trend(since, slope)
+            exposure = expected / self.speed * follow_trend(since, slope)
             factor = pool_recent(edges, came, came, exposure) / clock.last_rate
             if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
                 clock = replace(clock, last_slope=1.0 + slope)
@@ -196,7 +203,26 @@ def fit_pace(
         if np.abs(ratio - 1.0).max() < _STILL:
             break
     expected = np.einsum("n,kn->k", weights * frailty, rises)
-    return FittedPace(clock, edges, factors, variance, came, expected)
+    speed = _find_speed(clock, edges, events, weights)
+    return FittedPace(clock, edges, factors, variance, came, expected, speed)
+
+
+def _find_speed(
+    clock: Clock, edges: FloatArray, events: RecurrentEvents, weights: FloatArray
+) -> FloatArray:
+    """Return the mean speed of a clock between edges, while individuals are observed.
+
+    That over all of the time where nobody is.
+    """
+    windows, all_passed = exposed_windows(events), clock.read(edges)
+    amounts = weights[windows.owner] * windows.factor
+    start, stop = windows.start - edges[0], windows.stop - edges[0]
+    observed = sum_exposure(start, stop, amounts, edges - edges[0])
+    start, stop = clock.read(windows.start), clock.read(windows.stop)
+    passed = sum_exposure(start, stop, amounts, all_passed)
+    lengths = np.diff(edges)
+    some = observed > ROUNDING * lengths * amounts.sum()
+    return np.where(some, passed, np.diff(all_passed)) / np.where(some, observed, lengths)
 
 
 def find_rises(

@@ -118,7 +118,9 @@ def roll_back(
             pace = then.add_second_scale(pace) or pace
         for falls, forecasts in zip(ways, found, strict=True):
             paced = then.at_pace(pace.go_on(falls=falls))
-            forecasts.append(forecast_ahead(paced, data, law, lead))
+            made = forecast_ahead(paced, data, law, lead)
+            if made.total(made.expected) > 0.0:  # somebody was observed then
+                forecasts.append(made)
     return found
 
 

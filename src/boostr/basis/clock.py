@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -21,10 +21,12 @@ __all__ = [
     "Clock",
     "OperationalClock",
     "PooledHistories",
+    "find_gaps",
     "find_recent",
     "fit_fall",
     "follow_trend",
     "pool_recent",
+    "sum_exposure",
 ]
 
 _MAX_KNOTS = 64
@@ -258,10 +260,13 @@ class PooledHistories:
     def __init__(self, events: RecurrentEvents, weights: FloatArray, origin: float) -> None:
         windows = exposed_windows(events)
         amounts = weights[windows.owner] * windows.factor
+        start, stop = windows.start - origin, windows.stop - origin
+        if not amounts.all():  # nothing is observed without exposure
+            some = np.flatnonzero(amounts)
+            start, stop, amounts = start[some], stop[some], amounts[some]
         self.end = float(events.window_stop.max()) - origin
-        self._enter = _Ramp(windows.start - origin, amounts)
-        self._leave = _Ramp(windows.stop - origin, amounts)
-        self._least = float(np.min(amounts, initial=np.inf, where=amounts > 0.0))
+        self._enter, self._leave = _Ramp(start, amounts), _Ramp(stop, amounts)
+        self._least = float(np.min(amounts, initial=np.inf))
         numbers, costs = np.repeat(weights, events.n_events), events.costs
         times, is_free = events.times - origin, costs <= 0.0
         if is_free.any():  # events that cost nothing are none
@@ -282,10 +287,44 @@ class PooledHistories:
         at_risk[at_risk < 0.5 * self._least] = self._least  # below is zero and rounding
         return times, np.cumsum(costs / at_risk)
 
+    @cached_property
+    def _unseen(self) -> tuple[_Ramp, _Ramp]:
+        """Begins and ends of gaps in which nobody is observed, with usual rates around."""
+        begins, ends = find_gaps(self._enter.times, self._leave.times, ROUNDING * self.end)
+        rates = np.full(len(begins), np.nan)
+        width = self.end / _N_TENTHS
+        while np.isnan(rates).any():
+            first, last = np.maximum(begins - width, 0.0), ends + width
+            numbers, costs = self._between(first, last)
+            exposure = self._exposed_until(last) - self._exposed_until(first)
+            is_whole = width >= self.end
+            enough = np.isnan(rates) & ((numbers >= _RECENT_EVENTS) | is_whole)
+            rates[enough] = (costs / exposure)[enough]
+            width *= 2.0
+        return _Ramp(begins, rates), _Ramp(ends, rates)
+
+    def rise_unseen(self, times: FloatArray) -> FloatArray:
+        """Return how far the mean rises, up to some times, while nobody is observed.
+
+        It rises at the mean rate of the time around, a tenth of the axis on either side or
+        as much as has enough events.
+        """
+        begin, end = self._unseen
+        return begin.read(times) - end.read(times)
+
     def count(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return numbers and costs of events between edges."""
-        places = np.searchsorted(self._times, edges, side="right")
-        return np.diff(self._numbers[places]), np.diff(self._costs[places])
+        return self._between(edges[:-1], edges[1:])
+
+    def _between(
+        self, start: FloatArray, stop: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and costs of events in some times."""
+        first, last = (
+            np.searchsorted(self._times, at, side="right") for at in (start, stop)
+        )
+        numbers, costs = self._numbers, self._costs
+        return numbers[last] - numbers[first], costs[last] - costs[first]
 
     def number_until(self, times: FloatArray) -> FloatArray:
         """Return how many events came until each time."""
@@ -293,7 +332,10 @@ class PooledHistories:
 
     def exposure(self, edges: FloatArray) -> FloatArray:
         """Return the time under observation between edges."""
-        return np.diff(self._enter.read(edges) - self._leave.read(edges))
+        return np.diff(self._exposed_until(edges))
+
+    def _exposed_until(self, times: FloatArray) -> FloatArray:
+        return self._enter.read(times) - self._leave.read(times)
 
     def rates(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean rates between edges, and numbers of events there."""
@@ -302,7 +344,10 @@ class PooledHistories:
         return _divide(costs, exposure, 0.0), counts
 
     def balance(self, clock: OperationalClock) -> OperationalClock:
-        """Return a clock by which as many events as came are expected between its knots."""
+        """Return a clock by which as many events as came are expected between its knots.
+
+        While nobody is observed, as many as expected count as having come.
+        """
         knots = np.concatenate([[0.0], np.exp(clock.log_times)])
         knots[-1] = self.end  # without the rounding of logarithms
         fine = np.linspace(knots[:-1], knots[1:], _N_FINE, endpoint=False, axis=1)
@@ -310,11 +355,17 @@ class PooledHistories:
         at_risk = _divide(self.exposure(fine), np.diff(fine), 0.0)
         # Events at a knot belong to the stretch before it, however logarithms are rounded.
         came = self.count(knots * (1.0 + ROUNDING))[1]
+        is_seen = at_risk > ROUNDING * at_risk.max()
         for _ in range(_N_ROUNDS):
             values = clock.read(clock.origin + fine)
-            expected = (at_risk * np.diff(values)).reshape(-1, _N_FINE).sum(axis=1)
+            rises = np.diff(values)
+            expected = (at_risk * rises).reshape(-1, _N_FINE).sum(axis=1)
             growth = np.diff(values[::_N_FINE])
-            growth *= np.clip(_divide(came, expected, 1.0), *_STEPS)
+            factors = _divide(came, expected, 1.0)
+            if not is_seen.all():
+                seen = np.where(is_seen, rises, 0.0).reshape(-1, _N_FINE).sum(axis=1)
+                factors = 1.0 + _divide(seen, growth, 1.0) * (factors - 1.0)
+            growth *= np.clip(factors, *_STEPS)
             clock = clock.with_counts(np.log(np.cumsum(growth)))
         return clock
 
@@ -411,19 +462,39 @@ class _Ramp:
     def __init__(self, times: FloatArray, weights: FloatArray) -> None:
         if np.all(times == times[:1]):  # one step, as where all begin together
             times, weights = times[:1], np.full(len(times[:1]), weights.sum())
-        self._times, weights = _sort(times, weights)
-        self._weight, self._moment = _sum_up(weights), _sum_up(weights * self._times)
+        self.times, weights = _sort(times, weights)
+        self._weight, self._moment = _sum_up(weights), _sum_up(weights * self.times)
 
     def count(self, times: FloatArray) -> FloatArray:
         """Return the sum of all weights before each of ascending times."""
         places = np.empty(len(times), dtype=np.int64)
-        count_in_order(self._times, times, places)
+        count_in_order(self.times, times, places)
         return self._weight[places]
 
     def read(self, times: FloatArray) -> FloatArray:
         """Return the function at some times."""
-        places = np.searchsorted(self._times, times, side="right")
+        places = np.searchsorted(self.times, times, side="right")
         return np.asarray(self._weight[places] * times - self._moment[places])
+
+
+def sum_exposure(
+    start: FloatArray, stop: FloatArray, amounts: FloatArray, edges: FloatArray
+) -> FloatArray:
+    """Return the time in windows between edges, each window with its amount."""
+    return np.diff(_Ramp(start, amounts).read(edges) - _Ramp(stop, amounts).read(edges))
+
+
+def find_gaps(
+    starts: FloatArray, stops: FloatArray, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return begins and ends of the time between windows, from sorted ends of these.
+
+    None is shorter than ``least``. Windows that all start together are given by one start.
+    """
+    if len(starts) != len(stops):
+        return starts[:0], stops[:0]
+    after = np.flatnonzero(starts[1:] > stops[:-1] + least)
+    return stops[after], starts[after + 1]
 
 
 def _sort(times: FloatArray, *values: FloatArray) -> tuple[FloatArray, ...]:
@@ -503,6 +574,8 @@ def _place_knots(
         + padded[np.searchsorted(times, at, side="right")]
     )
     start = padded[np.searchsorted(times, since, side="right")]
+    counts += pooled.rise_unseen(at)
+    start += pooled.rise_unseen(np.array([since]))[0]
     at = np.append(at, pooled.end)
     counts = np.append(counts, start + rate * (pooled.end - since))
     # Far from the origin, times that differ by rounding have the same logarithm; and a
