@@ -417,8 +417,9 @@ def pool_recent(
     is_first[-1] = True  # also where the last cell is longer
     enough = np.flatnonzero(n_late >= _RECENT_EVENTS)
     first = min(int(np.argmax(is_first)), int(enough[-1]) if enough.size else 0)
+    slack = 10.0 * ROUNDING * span  # more than that of edges just after knots
     while first > 0:
-        far = edges[-1] - 2.0 * (edges[-1] - edges[first]) * (1.0 + ROUNDING)
+        far = edges[-1] - 2.0 * (edges[-1] - edges[first]) - slack
         cells = slice(min(int(np.searchsorted(edges[:first], far)), first - 1), first)
         n, x = counts[first:].sum(), exposure[first:].sum()
         if x > 0.0:
