@@ -299,6 +299,6 @@ def test_totals_of_drawn_futures_are_sums_of_forecasts(remembering):
 def test_futures_beyond_all_experience_are_warned_of(remembering):
     model, X, y = remembering
     options = {"Z": remember, "n_paths": 1}
-    with pytest.warns(RuntimeWarning, match="longer than any follow-up of training"):
-        model.forecast_fleet(X, y, 1.01 * model.horizon_, **options)
-    model.forecast_fleet(X, y, model.horizon_, **options)  # warnings are errors here
+    with pytest.warns(RuntimeWarning, match="longer than the training data"):
+        model.forecast_fleet(X, y, 1.01 * model.fitted_.span, **options)
+    model.forecast_fleet(X, y, model.fitted_.span, **options)  # warnings are errors here

@@ -123,7 +123,7 @@ def test_those_who_are_not_there_yet_are_named(fleet):
     with pytest.raises(InvalidParameterError) as caught:
         model.forecast(X, y, 30, now=now)
     message = str(caught.value)
-    assert f"each one's own start, but it is not for {is_late.sum()} of {N}" in message
+    assert f"the start of follow-up, but it is not for {is_late.sum()} of {N}" in message
     assert f"(ids {names}, …)" in message
     last = str(y.origins.max().astype("datetime64[D]"))
     assert message.endswith(
@@ -143,7 +143,7 @@ def test_the_hint_about_those_who_are_not_there_helps(fleet):
 def test_ages_may_still_be_given(fleet):
     model, X, y, _ = fleet
     assert (model.forecast(X, y, 30, now=50.0)["frailty"] > 0.0).all()
-    with pytest.raises(InvalidParameterError, match="Hint: follow-up ends between"):
+    with pytest.raises(InvalidParameterError, match="not before the start of follow-up"):
         model.forecast(X, y, 30, now=-1.0)
 
 

@@ -11,7 +11,7 @@ from boostr import BoostR, Panel, RecurrentEvents, Trajectories, load
 from boostr._forecasting import simulate as _paths
 from boostr._frailty.law import Frailties
 from boostr.basis import PowerBasis
-from boostr.exceptions import InvalidEventsError, InvalidParameterError
+from boostr.exceptions import DataWarning, InvalidEventsError, InvalidParameterError
 from boostr.report._content import collect
 
 N = 40
@@ -173,7 +173,7 @@ def test_models_from_files_that_do_not_tell_of_costs_have_them_by_their_moments(
 
 
 @pytest.mark.parametrize("now", [np.inf, -1.0, -np.inf])
-def test_the_present_is_finite_and_not_before_time_zero(counted, now):
+def test_the_present_is_finite_and_not_before_the_start(counted, now):
     model, X, y = counted
     with pytest.raises(InvalidParameterError, match="`now` must be finite and not before"):
         model.forecast(X, y, 20, now=now)
@@ -181,8 +181,66 @@ def test_the_present_is_finite_and_not_before_time_zero(counted, now):
 
 def test_a_date_before_the_origin_is_no_present(stamped):
     model, X, y, _ = stamped
-    with pytest.raises(InvalidParameterError, match="not before time 0, which is 2024"):
+    with pytest.raises(InvalidParameterError, match="not before the start of follow-up"):
         model.forecast(X, y, 20, now="2023-12-31")
+
+
+def test_those_who_start_after_the_present_are_named_with_the_way_to_leave_them_out(rng):
+    start = np.repeat([0.0, 40.0], [20, 5])
+    times = [np.sort(rng.uniform(first, 60.0, 6)) for first in start]
+    y = RecurrentEvents.from_lists(times, end=60.0, start=start)
+    X = rng.random((25, 1))
+    model = BoostR(n_estimators=5, random_state=0).fit(X, y)
+    for forecast in (model.forecast, model.forecast_fleet):
+        with pytest.raises(
+            InvalidParameterError, match=r"(?s)5 of 25 .* y.start > now"
+        ) as told:
+            forecast(X, y, 10.0, now=30.0)
+        assert "ids 20, 21" in str(told.value)
+    there = y.start <= 30.0
+    alone = model.forecast_fleet(X[there], y[there], 10.0, now=30.0)
+    assert alone.n_individuals == 20
+    dates = y.to_long(backend="pandas")
+    first = pd.Timestamp("2024-01-01")
+    for name in ("time", "start"):
+        dates[name] = first + pd.to_timedelta(dates[name], unit="D")
+    dated = RecurrentEvents.from_long(dates, "id", "time", "event", start="start")
+    model = BoostR(n_estimators=5, random_state=0).fit(X, dated)
+    with pytest.raises(InvalidParameterError, match=r"numpy\.datetime64") as told:
+        model.forecast(X, dated, 10.0, now="2024-01-31")
+    expression = (
+        str(told.value).split("which is ")[1].split(";")[0].replace("now", "'2024-01-31'")
+    )
+    late = eval(expression, {"y": dated, "numpy": np})
+    assert_array_equal(late, ~there)
+
+
+@pytest.mark.parametrize("shift", [0.0, 20_000.0])
+def test_the_usual_horizon_is_the_time_of_the_training_data(rng, shift):
+    start = rng.uniform(0.0, 60.0, 60)
+    start[0] = 0.0
+    times = [shift + np.sort(rng.uniform(first, 100.0, 5)) for first in start]
+    y = RecurrentEvents.from_lists(times, end=shift + 100.0, start=shift + start)
+    X = rng.random((60, 2))
+    model = BoostR(n_estimators=10, random_state=0).fit(X, y)
+    assert_allclose(model.forecast(X, y).expected, model.forecast(X, y, 100.0).expected)
+
+
+@pytest.mark.parametrize("ends_together", [True, False])
+def test_newcomers_begin_at_the_common_end_if_ages_differ_there(rng, ends_together):
+    start = np.linspace(0.0, 50.0, 40)
+    end = np.full(40, 100.0) if ends_together else 60.0 + start
+    times = [np.sort(rng.uniform(*ends, 5)) for ends in zip(start, end, strict=True)]
+    ids = [f"P{place}" for place in range(40)]
+    y = RecurrentEvents.from_lists(times, end=end, start=start, ids=ids)
+    X = pd.DataFrame({"x": rng.random(41)}, index=[*ids, "new"])
+    model = BoostR(n_estimators=5, random_state=0).fit(X[:-1], y)
+    if ends_together:
+        found = model.forecast(X, y, 10.0).set_index("id")
+    else:
+        with pytest.warns(DataWarning, match=r"\(ids new\) are forecast from time 0"):
+            found = model.forecast(X, y, 10.0).set_index("id")
+    assert_allclose(found.now["new"], 100.0 if ends_together else 0.0, atol=1e-9)
 
 
 def test_one_quantile_may_come_alone(counted):

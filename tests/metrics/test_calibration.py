@@ -161,6 +161,32 @@ def test_without_events_there_is_no_slope():
         calibration_slope(y, [1.0, 2.0])
 
 
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("numbers", [(1,), (7, 0), (3, 2)])
+def test_events_at_the_end_of_the_scores_alone_have_no_slope(place, numbers):
+    scores = np.array([1.0, 2.0, 3.0])[[0, 1, 2, *[place] * (len(numbers) - 1)]]
+    rows = [place, *range(3, 2 + len(numbers))]
+    times = [[] for _ in scores]
+    for row, number in zip(rows, numbers, strict=True):
+        times[row] = np.linspace(1.0, 2.0, number)
+    y = RecurrentEvents.from_lists(times, end=4.0)
+    with pytest.raises(InvalidEventsError, match="the highest ones, or with the lowest"):
+        calibration_slope(y, scores)
+
+
+def test_events_of_one_individual_among_many_have_no_error_or_a_finite_one():
+    scores = np.linspace(0.5, 2.0, 60)
+    for row in range(60):
+        times = [[] for _ in scores]
+        times[row] = np.linspace(0.1, 3.9, 300)
+        y = RecurrentEvents.from_lists(times, end=4.0)
+        try:
+            found = calibration_slope(y, scores)
+        except InvalidEventsError:
+            continue
+        assert np.isfinite([found.slope, found.slope_error]).all()
+
+
 def test_chances_of_any_event_are_compared_with_shares():
     y = RecurrentEvents.from_lists(
         [[1.0, 1.5], [], [2.0], [3.5], [1.0]], end=[4.0] * 4 + [1.5]

@@ -123,6 +123,16 @@ class Ensemble:
             begin = end
             yield theta
 
+    @property
+    def span(self) -> float:
+        """Length of the time axis of training, from the first start to the last end."""
+        return self.horizon - self.clock.origin
+
+    @property
+    def reach(self) -> float:
+        """Time from which curves are constant."""
+        return self.clock.origin + REACH * self.span
+
     def curves(
         self,
         theta: FloatArray,
@@ -135,7 +145,7 @@ class Ensemble:
 
         With ``keeps_order`` ordered coefficients give ordered curves, whatever is bent.
         """
-        ends = self.clock.read(np.array([self.horizon, REACH * self.horizon]))
+        ends = self.clock.read(np.array([self.horizon, self.reach]))
         if isinstance(self.basis, FittedSensorBasis):
             assert sensors is not None  # noqa: S101 - estimators have asked for them
             paths = put_paths_on_clock(sensors, self.clock)

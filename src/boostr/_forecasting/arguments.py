@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from boostr._checks.numbers import check_labels, first_few
+from boostr._checks.numbers import check_labels, first_few, warn_user
 from boostr._checks.parameters import as_times, check_spread
 from boostr._forecasting.results import ForecastCalibration
 from boostr._frailty.counts import conformal_level
@@ -15,7 +15,7 @@ from boostr._typing import AnyArray, FloatArray
 from boostr.data import Panel, RecurrentEvents
 from boostr.data.clip import read_times
 from boostr.data.times import as_moments
-from boostr.exceptions import InvalidParameterError
+from boostr.exceptions import DataWarning, InvalidParameterError
 
 __all__ = [
     "add_newcomers",
@@ -161,8 +161,8 @@ _MOMENT = 1e-14  # of the longest follow-up, for which newcomers count as observ
 def add_newcomers(X: Any, y: RecurrentEvents | None, now: Any) -> RecurrentEvents | None:
     """Return histories for all rows of a table, also for ids without one.
 
-    Newcomers start at the present of the fleet, or at 0 if time counts from each own
-    start. Their follow-up lasts a moment, so it tells nothing.
+    Newcomers start at the present of the fleet, or at 0 if times are ages. Their follow-up
+    lasts a moment, so it tells nothing.
     """
     table = X.X if isinstance(X, Panel) else X
     index = getattr(table, "index", None)  # of a table from pandas
@@ -189,12 +189,27 @@ def add_newcomers(X: Any, y: RecurrentEvents | None, now: Any) -> RecurrentEvent
     return joined[np.array([place[one] for one in ids.tolist()])]
 
 
+def _is_on_one_axis(y: RecurrentEvents, ids: AnyArray) -> bool:
+    """Return whether times of all count from one date; warn if nothing tells."""
+    if y.origins is not None or y.origin is not None:
+        return y.origins is None
+    if np.ptp(y.start) == 0.0:
+        return False
+    if np.ptp(y.end) == 0.0:  # ages differ at the end of a study
+        return True
+    warn_user(
+        f"Individuals without a history (ids {first_few(ids)}) are forecast from time 0, "
+        "as if times were ages. If times count from one date, read them as time stamps, or "
+        "forecast these individuals without `y`, from now=….",
+        DataWarning,
+    )
+    return False
+
+
 def _begin(y: RecurrentEvents, ids: AnyArray) -> RecurrentEvents:
     """Return histories that have just begun."""
     n, moment = len(ids), _MOMENT * float(y.end.max())
-    # Where each individual has its own origin, newcomers begin now; else at the common end.
-    is_common = y.origins is None and y.origin is not None
-    start = float(y.end.max()) if is_common else 0.0
+    start = float(y.end.max()) if _is_on_one_axis(y, ids) else 0.0
     new = RecurrentEvents.from_flat(
         [], np.zeros(n + 1, int), start=np.full(n, start), end=np.full(n, start + moment)
     )

@@ -10,7 +10,6 @@ import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
 from boostr._checks.parameters import check_spread
-from boostr._engine.curves import REACH
 from boostr._frailty.counts import Counts, MixedCounts, find_times, needed_exposure
 from boostr._frailty.forecast_law import Costs, ForecastLaw
 from boostr._frailty.law import Frailties, Histories
@@ -26,7 +25,7 @@ from boostr.data.clip import Observed, clip, clip_sensors, read_times
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.read_exposure import read_new_exposure
 from boostr.data.features import check_rows
-from boostr.data.times import find_origins, name_origin
+from boostr.data.times import as_moments, find_origins
 from boostr.exceptions import InvalidParameterError, InvalidSensorsError
 
 __all__ = ["Deaths", "Outlook", "Present", "make_outlook"]
@@ -114,24 +113,34 @@ class Present:
 
 
 def _read_now(events: RecurrentEvents, now: Any) -> FloatArray:
-    """Return the present of every individual, which must lie on the time axis."""
+    """Return the present of every individual, which must have begun by then."""
     times = read_times(events, now, "now")
-    wrong = ~((times >= 0.0) & np.isfinite(times))
+    wrong = ~((times >= events.start) & np.isfinite(times))
     if wrong.any():
-        zero = "" if find_origins(events) is None else f", which is {name_origin(events)}"
-        hint = f"follow-up ends between {events.end.min():g} and {events.end.max():g}."
-        if events.origins is not None and np.asarray(now).dtype.kind not in "fiu":
-            last = np.datetime_as_string(events.origins.max(), unit="auto")
-            hint = (
-                "leave out those who start later, which is "
-                f"y.origins > numpy.datetime64(now); the last of all starts at {last}."
-            )
         raise InvalidParameterError(
-            f"`now` must be finite and not before time 0{zero}, but it is not for "
+            "`now` must be finite and not before the start of follow-up, but it is not for "
             f"{wrong.sum()} of {len(events)} individuals (ids "
-            f"{first_few(events.ids[wrong])}).\n\nHint: {hint}"
+            f"{first_few(events.ids[wrong])}).\n\nHint: leave out those who start later, "
+            f"which is {_name_late(events, now)}; the last of all starts at "
+            f"{_name_last(as_moments(events, slice(None), events.start))}."
         )
     return times
+
+
+def _name_last(starts: AnyArray) -> str:
+    """Return the latest of times or dates in words."""
+    last = starts.max()
+    return f"{last:g}" if starts.dtype.kind == "f" else np.datetime_as_string(last, "auto")
+
+
+def _name_late(events: RecurrentEvents, now: Any) -> str:
+    """Return the expression for those who start after a time."""
+    if find_origins(events) is None or np.asarray(now).dtype.kind in "fiu":
+        return "y.start > now"
+    if events.origins is not None:
+        return "y.origins > numpy.datetime64(now)"
+    unit = f"numpy.timedelta64(1, {events.time_unit!r})"
+    return f"y.start > (numpy.datetime64(now) - y.origin) / {unit}"
 
 
 def _plan(
@@ -514,12 +523,12 @@ def _look(
 ) -> Outlook:
     """Return the curves of individuals by one model."""
     sensors = present.sensors
-    reach = np.full(len(present), REACH * model.horizon)
+    reach = np.full(len(present), model.ensemble.reach)
     if callable(sensors):
         sensors = call_sensors(sensors, present.events, present.rows, len(present), stop)
         reach = stop  # what the sensors show later has not been asked for
     elif sensors is not None and sensors._known_ahead():
-        reach = np.maximum(stop, present.now + model.horizon)  # as far as they are known
+        reach = np.maximum(stop, present.now + model.span)  # as far as they are known
     features, used = model.read_features(present.table), model.read_sensors(sensors)
     law = model.forecast_law
     if not own_history or present.target is None:

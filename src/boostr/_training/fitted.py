@@ -172,6 +172,11 @@ class Fitted:
         return self.ensemble.horizon
 
     @property
+    def span(self) -> float:
+        """Length of the time axis of training, from the first start to the last end."""
+        return self.ensemble.span
+
+    @property
     def n_estimators(self) -> int:
         """Rounds of boosting that are kept."""
         return self.ensemble.n_rounds

@@ -84,6 +84,8 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     files = replace(files, future=future, by=by)
     fleet = read_fleet(files, Known.of(fitted))
     when = None if now is None else read_when(now, fleet.y, "--now")
+    if when is not None:
+        fleet = _leave_out_late(fleet, when)
     settings = {
         "horizon": horizon,
         "level": level,
@@ -96,7 +98,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     if out is not None:
         write_table(table, out)
         echo(f"{count_of(table.height, 'forecast')} in {out}")
-    length = fitted.horizon_ if horizon is None else horizon
+    length = fitted.fitted_.span if horizon is None else horizon
     unit = fleet.y.time_unit
     ahead, longest = name_length(length, unit), float(fleet.y.follow_up.max())
     if length > longest:
@@ -117,6 +119,25 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     if groups is not None:
         rows = [[str(label), *rest] for label, *rest in groups.rows()]
         print_table(f"By {by}", [name.replace("_", " ") for name in groups.columns], rows)
+
+
+def _leave_out_late(fleet: FleetData, when: Any) -> FleetData:
+    """Return those who have begun by the present, and say how many have not."""
+    y = fleet.y
+    there = np.flatnonzero(y.start <= read_times(y, when, "--now"))
+    if not there.size:
+        raise InvalidParameterError(
+            "--now must be later than some starts of follow-up, but all individuals start "
+            "after it."
+        )
+    n_late = len(y) - len(there)
+    if not n_late:
+        return fleet
+    echo(
+        f"left out {n_late:,} of {count_of(len(y), 'individual', ',')}, which start after "
+        "--now"
+    )
+    return fleet.take(there)
 
 
 def _say_unknown(y: RecurrentEvents, now: FloatArray) -> None:

@@ -26,7 +26,7 @@ Future = Annotated[
 ]
 Horizon = Annotated[
     float | None,
-    typer.Option(help="Length of the time ahead; by default the longest follow-up."),
+    typer.Option(help="Length of the time ahead; by default that of the training data."),
 ]
 Seasons = Annotated[
     str | None,

@@ -52,6 +52,13 @@ def name_length(length: float, unit: str | None) -> str:
     return f"{length:,.0f} {name}" if abs(length) >= 1000.0 else f"{length:.4g} {name}"
 
 
+def name_moment(time: float, unit: str | None, origin: np.datetime64 | None) -> str:
+    """Return a time in words: as a date where times count from one."""
+    if origin is None or unit not in MICROSECONDS:
+        return name_length(time, unit)
+    return str(to_stamps(np.array(time), origin, unit).astype("datetime64[D]"))
+
+
 def name_rate(unit: str | None) -> str:
     """Return the unit of a rate of events."""
     name = name_unit(unit)

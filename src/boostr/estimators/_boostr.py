@@ -514,8 +514,8 @@ default="constant"
         path : str or path, default="report.html"
             The file, one page that opens without a network.
         horizon : float, default=None
-            Length of the time ahead; by default as long as the longest follow-up of
-            training.
+            Length of the time ahead; by default as long as the training data, from the
+            first start to the last end.
         **options
             Passed to `boostr.report.fleet_report`.
 

@@ -94,8 +94,8 @@ class ForecastMethods(FittedEstimator):
             history: these are new individuals that begin now.
         horizon : float, time stamp or array-like of shape (n,), default=None
             Length of the time ahead, the same for all or one each, or, if `y` has dates,
-            the date at which the forecast ends; by default the longest follow-up of
-            training.
+            the date at which the forecast ends; by default as long as the training data,
+            from the first start to the last end.
         Z : Trajectories, SharedSensors or callable, default=None
             Sensors, for a model that was fitted with them. What they show after `now` is
             not looked at, but for sensors that are known ahead, such as the season, which
@@ -143,8 +143,8 @@ class ForecastMethods(FittedEstimator):
             - ``lower``, ``upper``: prediction interval of the number (or cost);
             - ``next_event_median``: time from now by which the next event has happened with
               probability one half, infinite if that is never so, or not within the
-              horizon where `Z` is a function, or not within the longer of horizon and
-              longest follow-up of training where sensors are known ahead; further
+              horizon where `Z` is a function, or not within the longer of the horizon and
+              the time of the training data where sensors are known ahead; further
               quantiles as ``next_event_q10`` and so on;
             - ``frailty``: what the history multiplies the prediction by, 1 without one,
               renewal included if events make further ones rarer for a while;
@@ -340,12 +340,12 @@ random_state, kind
         return make_group_table(X, name, groups, totals)
 
     def _warn_of_long_horizon(self, present: Present, stop: FloatArray) -> None:
-        """Warn if event sensors are simulated beyond the longest training follow-up."""
-        longest = (1.0 + _ROUNDING) * self.horizon_
+        """Warn if event sensors are simulated for longer than the training data."""
+        longest = (1.0 + _ROUNDING) * self.fitted_.span
         if callable(present.sensors) and np.any(stop - present.now > longest):
             warnings.warn(
                 "Sensors that follow from the events are drawn for a horizon that is "
-                f"longer than any follow-up of training ({self.horizon_:g}), so they may "
+                f"longer than the training data ({self.fitted_.span:g}), so they may "
                 "show what no individual has shown. Ask for a shorter horizon, or forecast "
                 "without these sensors.",
                 RuntimeWarning,
@@ -454,8 +454,8 @@ random_state, kind
         -------
         ndarray of shape (n,), or (n, m) for several quantiles
             Times from now; infinite where the event does not happen with that probability
-            within 100 times the longest follow-up of training, or within its length from
-            now on where `Z` is a function or sensors are known ahead.
+            within 100 times the time of the training data, or within its length from now
+            on where `Z` is a function or sensors are known ahead.
         """
         check_is_fitted(self)
         present, stop = self._present(X, y, None, Z, future, now, exposure)
@@ -647,9 +647,10 @@ random_state, kind
     ) -> tuple[Present, FloatArray]:
         """Return the individuals and the end of their forecasts."""
         y = add_newcomers(X, y, now)
-        length = self.horizon_ if horizon is None else horizon
+        span = self.fitted_.span
+        length = span if horizon is None else horizon
         lengths = read_lengths(length, y, now, len(X))
-        reach = np.maximum(lengths, self.horizon_)
+        reach = np.maximum(lengths, span)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
         warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)

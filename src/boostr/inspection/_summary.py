@@ -57,8 +57,8 @@ class ModelSummary:
     >>> fleet = dataset_a(n=100, random_state=1)
     >>> model = BoostR(n_estimators=20, random_state=0).fit(fleet.X, fleet.y)
     >>> summary = model.summary()
-    >>> summary.watch_out[-1]
-    'Curves are learned up to 100 units of time, the longest follow-up; then extrapolated.'
+    >>> print(summary.watch_out[-1])
+    Curves are learned up to 100 units of time, where follow-up ends; then extrapolated.
     """
 
     facts: tuple[Fact, ...]

@@ -10,7 +10,7 @@ import scipy
 
 from boostr._frailty.law import FrailtyLaw
 from boostr._frailty.own_pace import SecondScale
-from boostr.data.times import EPOCH, name_length, to_stamps
+from boostr.data.times import EPOCH, name_length, name_moment, to_stamps
 from boostr.inspection._summary_held_out import HeldOut
 from boostr.inspection.model import FittedModel, unused_features, unused_sensors
 
@@ -18,6 +18,7 @@ __all__ = ["Fact", "find_concerns", "list_learned", "list_quality"]
 
 _N_NAMED = 5  # features or sensors, at most
 _LEAST_VARIANCE = 0.02  # of frailties that are worth a word
+_NEXT_TO_NOTHING = 0.005  # of the average rate
 _LEAST_IMPORTANCE = 0.005  # of a feature that is named
 _LEAST_SHARE = 0.1  # weight of a size of trees that is named
 _LEVEL = 0.8  # of intervals
@@ -131,9 +132,10 @@ def _describe_history(model: FittedModel) -> _Line:
         return "frailty_variance", law.variance, text
     low, high = scipy.special.gammaincinv(1.0 / law.variance, [0.1, 0.9]) * law.variance
     factor = _forecast_factor(law, 4.0, 2.0)
+    lowest = f"less than {low:.2g} times" if low >= _NEXT_TO_NOTHING else "next to none"
     text = (
-        "Own history matters: of individuals with the same features, a tenth has less than "
-        f"{low:.2g} times and a tenth more than {high:.2g} times the average rate. After 4 "
+        "Own history matters: of individuals with the same features, a tenth has "
+        f"{lowest} and a tenth more than {high:.2g} times the average rate. After 4 "
         f"events where 2 were expected, forecasts are {factor:.2g} times those of similar "
         "individuals"
     )
@@ -342,7 +344,8 @@ def _mind_size(model: FittedModel, held_out: HeldOut | None) -> list[_Line]:
         found.append(("few_events", held_out.n_events, text))
     elif marks is not None and marks.is_whole and len(marks.marks) < _FEW_WITH_EVENTS:
         n = len(marks.marks)
-        found.append(("few_with_events", n, f"Only {n} individuals have had events."))
+        have = "individual has" if n == 1 else "individuals have"
+        found.append(("few_with_events", n, f"Only {n} {have} had events."))
     return found
 
 
@@ -395,8 +398,8 @@ def _mind_recent(model: FittedModel) -> list[_Line]:
 
 
 def _mind_horizon(model: FittedModel) -> _Line:
-    length = name_length(model.horizon, model.time_unit)
-    text = f"Curves are learned up to {length}, the longest follow-up; then extrapolated."
+    last = name_moment(model.horizon, model.time_unit, model.fitted.time_origin)
+    text = f"Curves are learned up to {last}, where follow-up ends; then extrapolated."
     return "horizon", model.horizon, text
 
 

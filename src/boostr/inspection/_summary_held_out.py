@@ -95,7 +95,7 @@ def _compare(
     expected, score = np.maximum(expected, least), np.maximum(score, least)
     try:
         slope = calibration_slope(y, expected, by=score)
-    except BoostrError:  # all predictions are equal
+    except BoostrError:  # all predictions are equal, or there are too few events
         slope = None
     top = float(capture_curve(y, score).at(0.1))
     return HeldOut(every.times.size, float(expected.sum()), observed, top, slope)

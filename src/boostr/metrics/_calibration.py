@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -35,6 +36,7 @@ __all__ = [
 
 N_STEPS = 100  # of Newton's method at most
 CLOSE = 1e-10
+_LEAST_SPREAD = 1e-8  # share of the variance of scores that a fitted slope leaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,6 +312,8 @@ def calibration_slope(
     ------
     InvalidParameterError
         If all scores are equal, or nothing is expected where there are events.
+    InvalidEventsError
+        If there are no events, or all happened to those with the highest, or lowest, score.
 
     See Also
     --------
@@ -355,7 +359,18 @@ def calibration_slope(
             "it with what was observed."
         )
     centred = logs - np.average(logs, weights=weight * mean)
-    bend, bend_error = _fit_slope(counts, mean, weight, centred)
+    with_events = centred[weight * counts > 0.0]
+    is_extreme = with_events.min() == centred.max() or with_events.max() == centred.min()
+    bend, bend_error = np.nan, np.nan
+    if not is_extreme:
+        with suppress(np.linalg.LinAlgError):  # it is as good as infinite
+            bend, bend_error = _fit_slope(counts, mean, weight, centred)
+    if not np.isfinite(bend_error):
+        raise InvalidEventsError(
+            "Events must happen to individuals with different predictions to find a slope, "
+            "but all happened to those with the highest ones, or with the lowest ones, or "
+            "nearly so.\n\nHint: this takes more events, or more individuals with events."
+        )
     ratio = float(weight @ counts / (weight @ mean))
     residual = weight * (counts - ratio * mean)
     ratio_error = float(np.sqrt(residual @ residual) / (weight @ mean))
@@ -387,8 +402,12 @@ def _fit_slope(
             break
     residual = design * (weight * (counts - fitted(theta)))[:, np.newaxis]
     inverse = np.linalg.inv(information)
-    variance = inverse @ (residual.T @ residual) @ inverse
-    return float(theta[1]), float(np.sqrt(variance[1, 1]))
+    variance = (inverse @ (residual.T @ residual) @ inverse)[1, 1]
+    # Of a slope that is as good as infinite, events are expected at one score alone.
+    left = np.linalg.det(information) / information[0, 0] ** 2
+    if left < _LEAST_SPREAD * np.average(logs**2, weights=weight * mean):
+        raise np.linalg.LinAlgError
+    return float(theta[1]), float(np.sqrt(max(variance, 0.0)))
 
 
 def _check(

@@ -94,7 +94,7 @@ def collect(  # noqa: PLR0913 - all but the first four are by name
         # The page lists sensors that are out of range, or not used.
         warnings.simplefilter("ignore", SensorRangeWarning)
         warnings.simplefilter("ignore", UnusedInputWarning)
-        length = float(model.horizon_ if horizon is None else horizon)
+        length = float(model.fitted_.span if horizon is None else horizon)
         fleet = FleetData.read(model, X, y, Z, length)
         ahead = (length, fleet.given, future)
         total = model.forecast_fleet(fleet.table, fleet.y, *ahead, level)

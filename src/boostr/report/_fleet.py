@@ -67,6 +67,13 @@ class TimeAxis:
         """Return a length of time in words."""
         return name_length(time, self.unit)
 
+    def name(self, time: float) -> str:
+        """Return a time in words."""
+        if self.origin is None:
+            return self.length(time)
+        moment = np.datetime64(int(self.place(np.array(time))), "ms")
+        return str(moment.astype("datetime64[D]"))
+
     def place(self, times: FloatArray) -> FloatArray:
         """Return where times stand on the axis."""
         if self.origin is None or self.milliseconds is None:
@@ -94,7 +101,7 @@ class FleetData:
             )
         events = y if isinstance(y, RecurrentEvents) else None
         if events is not None:
-            reach = max(horizon, model.horizon_)
+            reach = max(horizon, model.fitted_.span)
             Z = spread_shared(Z, events, len(events), until=events.end + reach)
         table, sensors = split_panel(X, Z, events)
         table = match_columns(model, table, model.encoder_.names)
@@ -243,9 +250,9 @@ def _check_follow_up(
     late = int(np.sum(y.end + horizon > model.horizon_ * (1.0 + 1e-12)))
     if late:
         found.append(
-            f"The forecasts of {late:,} of {len(y):,} individuals reach beyond the longest "
-            f"follow-up of training ({axis.length(model.horizon_)}): there, curves are "
-            "continued and not learned."
+            f"The forecasts of {late:,} of {len(y):,} individuals reach beyond the last "
+            f"end of follow-up in training ({axis.name(model.horizon_)}): there, curves "
+            "are continued and not learned."
         )
     return found
 

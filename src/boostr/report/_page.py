@@ -202,7 +202,8 @@ def fleet_report(  # noqa: PLR0913 - all but the first four are by name
     path : str or path, default="report.html"
         The file; one that is there is replaced, and it is never written in part.
     horizon : float, default=None
-        Length of the time ahead; by default as long as the longest follow-up of training.
+        Length of the time ahead; by default as long as the training data, from the first
+        start to the last end.
     future : Trajectories or SharedSensors, default=None
         What the sensors will show; by default their last values hold.
     level : float, default=0.9
