@@ -33,12 +33,14 @@ def test_all_tiles_are_the_same_with_a_shorter_table():
     assert tell(max_individuals=3) == tell()
 
 
-def doubt(ratio, error):
+def doubt(ratio, error, common_error=0.0, source="new"):
     content = collect(fitted(), *pumps().data, horizon=20.0)
     back = content.quality.look_back
     slope = replace(back.check.slope, ratio=ratio, ratio_error=error)
-    back = replace(back, check=replace(back.check, slope=slope))
-    content = replace(content, quality=replace(content.quality, look_back=back))
+    check = replace(back.check, slope=slope)
+    back = replace(back, check=check, common_error=common_error)
+    quality = replace(content.quality, look_back=back, source=source)
+    content = replace(content, quality=quality)
     return write_words(content, "Pumps", "0")["doubt"], content.total.expected
 
 
@@ -58,6 +60,16 @@ def test_a_headline_that_the_look_back_contradicts_is_doubted():
 @pytest.mark.parametrize(("ratio", "error"), [(1.02, 0.001), (1.15, 0.1), (0.9, 0.05)])
 def test_a_headline_within_what_chance_allows_is_not_doubted(ratio, error):
     assert doubt(ratio, error)[0] == ""
+
+
+def test_a_headline_within_the_usual_errors_of_totals_is_not_doubted():
+    assert doubt(1.15, 0.03, common_error=0.1)[0] == ""
+    assert doubt(1.45, 0.03, common_error=0.1)[0] != ""
+
+
+def test_a_model_of_these_histories_need_not_be_trained_on_them_again():
+    words, _ = doubt(1.15, 0.03, source="out_of_fold")
+    assert "What to do: look for what has changed" in words
 
 
 def test_what_the_model_does_not_use_is_named():

@@ -15,6 +15,7 @@ from boostr._training.rolling import (
     Forecast,
     cut_back,
     find_lead,
+    look_back,
     make_shock,
     measure_level,
     roll_back,
@@ -220,6 +221,29 @@ def test_forecasts_do_look_at_what_came_before(fleet, rng):
     changed = change_after(fleet.events, 5.0, rng)
     before, after = fleet.roll_back(n_dates=1), fleet.roll_back(changed, n_dates=1)
     assert np.all(before[0].expected != after[0].expected)
+
+
+@pytest.mark.parametrize("length", [0.5, 2.0])
+def test_the_law_of_an_earlier_time_does_not_know_what_came_later(fleet, rng, length):
+    trees = fleet.model.fitted_.trees
+    changed = change_after(fleet.events, 10.0 - length, rng)
+    one, other, late = (
+        look_back(trees, seen, fleet.law, back)
+        for seen, back in (
+            (fleet.see(), length),
+            (fleet.see(changed), length),
+            (fleet.see(changed), 0.01),
+        )
+    )
+    assert one.level == other.level
+    assert_array_equal(one.paced.pace.factors, other.paced.pace.factors)
+    assert_array_equal(one.paced.clock.log_counts, other.paced.clock.log_counts)
+    assert np.any(one.paced.clock.log_counts[-1] != late.paced.clock.log_counts[-1])
+
+
+def test_before_much_was_known_there_is_no_law(fleet):
+    trees = fleet.model.fitted_.trees
+    assert look_back(trees, fleet.see(), fleet.law, 9.9999) is None
 
 
 def test_what_came_is_counted_over_one_lead(fleet):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boostr._frailty.counts import Counts
-from boostr._frailty.forecast_law import Costs, Shock
+from boostr._frailty.forecast_law import Costs, ForecastLaw, Shock
 from boostr._frailty.law import FrailtyLaw
-from boostr._frailty.pace import Pace, PacedClock
+from boostr._frailty.pace import FittedPace, Pace, PacedClock
 from boostr._training.fitted import TreeModel
 from boostr._training.frailty import TrainingCurves, count_after, look_ahead
 from boostr._training.inputs import TrainingData
@@ -30,6 +30,7 @@ __all__ = [
     "cut_back",
     "find_lead",
     "forecast_ahead",
+    "look_back",
     "make_shock",
     "measure_level",
     "roll_back",
@@ -110,18 +111,49 @@ def roll_back(
         past = cut_back(seen.data, (place + 1) * lead)
         if past is None:
             continue
-        known, rows = past
-        even = PacedClock(_clock_then(model.clock, known), Pace.even())
-        then = seen.take(rows, known, Costs.of(known.events), even)
-        pace, data = then.find_pace(law.variance), seen.data.take(rows)
-        if has_second_scale:
-            pace = then.add_second_scale(pace) or pace
+        then, rows, pace = _learn_then(model, seen, past, law, has_second_scale)
+        data = seen.data.take(rows)
         for falls, forecasts in zip(ways, found, strict=True):
             paced = then.at_pace(pace.go_on(falls=falls))
             made = forecast_ahead(paced, data, law, lead)
             if made.total(made.expected) > 0.0:  # somebody was observed then
                 forecasts.append(made)
     return found
+
+
+def look_back(
+    model: TreeModel, seen: TrainingCurves, law: ForecastLaw, length: float
+) -> ForecastLaw | None:
+    """Return the law with clock, pace and level of what was known some time ago.
+
+    None if too little was.
+    """
+    past = cut_back(seen.data, length)
+    if past is None or law.paced is None:
+        return None
+    has_second_scale = law.paced.second is not None
+    then, _, pace = _learn_then(model, seen, past, law.frailty, has_second_scale)
+    paced = pace.go_on()
+    lead = find_lead(then.data.events)
+    level = measure_level(then.at_pace(paced), law.frailty, lead)
+    return replace(law, paced=paced, level=level)
+
+
+def _learn_then(
+    model: TreeModel,
+    seen: TrainingCurves,
+    past: tuple[TrainingData, PositionArray],
+    law: FrailtyLaw,
+    has_second_scale: bool,
+) -> tuple[TrainingCurves, PositionArray, FittedPace]:
+    """Return the curves of individuals at an earlier date, who they are, and the pace."""
+    known, rows = past
+    even = PacedClock(_clock_then(model.clock, known), Pace.even())
+    then = seen.take(rows, known, Costs.of(known.events), even)
+    pace = then.find_pace(law.variance)
+    if has_second_scale:
+        pace = then.add_second_scale(pace) or pace
+    return then, rows, pace
 
 
 def cut_back(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from boostr._frailty.law import sum_by_owner
 from boostr._training.fold_curves import FoldCurves
 from boostr._training.frailty import TrainingCurves, score_halves, some_of
 from boostr._training.inputs import TrainingData
+from boostr._training.rolling import look_back
 from boostr._typing import FloatArray, PositionArray
 from boostr.data import RecurrentEvents
 from boostr.data.clip import clip
@@ -76,6 +78,7 @@ class LookBack:
     observed: float
     covered: float  # share of intervals that held what happened
     level: float
+    common_error: float  # standard deviation of what all individuals share, a ratio
     check: Check | None
 
 
@@ -132,19 +135,22 @@ def is_training_data(model: Any, fleet: FleetData) -> bool:
     theta = model.out_of_fold_coefficients_
     if theta is None or len(theta) != len(fleet) or fleet.y.end.max() != model.horizon_:
         return False
-    known = some_of(np.flatnonzero(~np.isnan(theta[:, 0])))
-    data = TrainingData(
-        fleet.features,
-        fleet.y,
-        np.ones(len(theta)),
-        fleet.sensors,
-        np.ones(len(theta), bool),
-    )
-    curves = TrainingCurves.among(model.fitted_.trees, data.take(known), theta[known])
+    curves = _see_some(model, fleet, theta, np.flatnonzero(~np.isnan(theta[:, 0])))
     scores = score_halves(curves, model.forecast_law_)
     return scores.shape == model.forecast_scores_.shape and np.allclose(
         scores, model.forecast_scores_, rtol=1e-6, atol=1e-9
     )
+
+
+def _see_some(
+    model: Any, fleet: FleetData, theta: FloatArray, rows: PositionArray
+) -> TrainingCurves:
+    """Return the training individuals among some that frailties were fitted to."""
+    n, known = len(theta), some_of(rows)
+    data = TrainingData(
+        fleet.features, fleet.y, np.ones(n), fleet.sensors, np.ones(n, bool)
+    )
+    return TrainingCurves.among(model.fitted_.trees, data.take(known), theta[known])
 
 
 def _check_whole(
@@ -173,13 +179,22 @@ def _look_back(
     horizon: float,
     level: float,
 ) -> LookBack | None:
-    """Forecast the last part of the follow-up from what was known before it."""
+    """Forecast the last part of the follow-up from what was known before it.
+
+    Of training individuals, clock, pace and level are also those of that time.
+    """
     length = fleet.y.end - fleet.y.start
     window = min(horizon, 0.5 * float(np.median(length[rows])))
     rows = rows[length[rows] > window]
     if len(rows) < _FEWEST:
         return None
     now = np.maximum(fleet.y.end - window, fleet.y.start)
+    if theta is not None:
+        seen = _see_some(model, fleet, theta, rows)
+        law = look_back(model.fitted_.trees, seen, model.forecast_law_, window)
+        if law is not None:
+            model = copy.copy(model)
+            model.fitted_ = replace(model.fitted_, forecast_law=law)
     present = Present.read(fleet.table, fleet.y, fleet.given, None, now)
     outlook = model._look_ahead(present, fleet.y.end, own_history=True, theta=theta)
     frailties = outlook.frailties(fleet.y.end)
@@ -201,5 +216,14 @@ def _look_back(
         observed=float(observed[rows].sum()),
         covered=float(is_covered[rows].mean()),
         level=level,
+        common_error=_find_common_error(model, window),
         check=Check.of(after[place[rows]], expected[rows], expected[rows]),
     )
+
+
+def _find_common_error(model: Any, window: float) -> float:
+    """Return the error that all forecasts of a window usually share."""
+    law = getattr(model, "forecast_law_", None)
+    if law is None or law.shock is None:
+        return 0.0
+    return float(np.sqrt(law.shock.variance(np.array([window]))[0]))

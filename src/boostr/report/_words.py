@@ -208,9 +208,13 @@ def _write_doubt(content: Content, what: str) -> str:
     slope = None if check is None else check.slope
     if slope is None:
         return ""
-    off = slope.ratio - 1.0
-    if abs(off) < max(_OFF, _CLEARLY * slope.ratio_error):
+    off, quality = slope.ratio - 1.0, content.quality
+    shared = 0.0 if quality.look_back is None else quality.look_back.common_error
+    error = math.hypot(slope.ratio_error, slope.ratio * shared)
+    if abs(off) < max(_OFF, _CLEARLY * error):
         return ""
+    is_old = quality.source != "out_of_fold"
+    again = "train the model anew on all histories up to now; " if is_old else ""
     more, low = ("more", "low") if off > 0.0 else ("fewer", "high")
     total = content.total
     return (
@@ -219,8 +223,8 @@ def _write_doubt(content: Content, what: str) -> str:
         f"{slope.ratio_error:.2f} times as many. If that goes on, "
         f"about {slope.ratio * total.expected:,.0f} {what} are to come in place of "
         f"{_round_total(total.expected)}, and the intervals are too {low} as well. What to "
-        "do: train the model anew on all histories up to now; look for what has changed "
-        "and is not among the features; compare forecasts at past dates (boostr backtest)."
+        f"do: {again}look for what has changed and is not among the features; compare "
+        "forecasts at past dates (boostr backtest)."
     )
 
 
