@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pl = pytest.importorskip("polars")
@@ -205,6 +206,27 @@ def test_a_date_is_the_present_of_ages_too(run, ageing):
     assert np.allclose([row["expected"] for row in rows], direct["expected"])
     by_age = json.loads(run(*asked, "--now", 50).stdout)["rows"]
     assert len({row["now"] for row in by_age}) == 40
+
+
+def test_those_who_were_last_observed_long_ago_are_said(run, tmp_path):
+    rows = [
+        (f"P{pump:02d}", day, event)
+        for pump in range(40)
+        for day, event in (("2024-02-01", 1), ("2024-03-01", 1))
+    ]
+    rows += [
+        (f"P{pump:02d}", "2024-03-15" if pump < 3 else "2024-06-01", 0)
+        for pump in range(40)
+    ]
+    events, model = tmp_path / "events.csv", tmp_path / "pumps.boostr"
+    pd.DataFrame(rows, columns=["pump", "day", "failed"]).to_csv(events, index=False)
+    result = run("fit", events, "--start", "2024-01-01", *TINY, "--out", model)
+    assert result.exit_code == 0, result.stderr
+    given = model, events, "--start", "2024-01-01"
+    result = run("forecast", *given, "--horizon", 30)
+    assert "3 of 40 individuals were last observed 30 days or more before" in result.stderr
+    assert "2024-06-01 (ids P00, P01, P02)" in result.stderr
+    assert "last observed" not in run("forecast", *given, "--horizon", 99).stderr
 
 
 def test_those_who_start_after_the_present_are_left_out(run, ageing):

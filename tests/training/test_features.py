@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from boostr import BoostR
+from boostr import BoostR, RecurrentEvents
 from boostr._training.features import (
     _MAX_CATEGORIES,
     _MOST_COUNTED,
@@ -163,3 +163,41 @@ def test_what_is_not_remembered_may_be_either():
     old = replace(FeatureEncoder.from_counts({"place": Counter(a=5)}), rare=())
     for encoder in (many, old):
         assert name(encoder, ["Mars"]) == {(0, 0): "rare or unknown (Mars)"}
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_measurements_that_are_text_are_said(rng, decimal):
+    texts = [f"{value:.2f}".replace(".", decimal) for value in rng.random(60)]
+    texts[3] = "n/a"
+    y = RecurrentEvents.from_lists([[1.0]] * 60, end=2.0)
+    model = BoostR(n_estimators=2, validation=None)
+    with pytest.warns(
+        DataWarning, match=r"'load' is a column of text .*\(the others are n/a"
+    ):
+        model.fit(pd.DataFrame({"load": texts}), y)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["01", "02", "17"] * 20, [f"{code}" for code in range(60)], ["1.5", "2.5"] * 30],
+)
+def test_codes_and_few_numbers_may_be_categories(texts):
+    y = RecurrentEvents.from_lists([[1.0]] * 60, end=2.0)
+    BoostR(n_estimators=2, validation=None).fit(pd.DataFrame({"kind": texts}), y)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("n/a", "holds 'n/a' .row 3.*categorical"),
+        (pd.Timestamp("2024-01-31"), "days since"),
+    ],
+)
+def test_the_value_that_is_no_number_is_named(value, message):
+    y = RecurrentEvents.from_lists([[1.0]] * 60, end=2.0)
+    table = pd.DataFrame({"load": np.linspace(0.0, 1.0, 60)})
+    model = BoostR(n_estimators=2, validation=None).fit(table, y)
+    wrong = table.astype(object)
+    wrong.loc[3, "load"] = value
+    with pytest.raises(InvalidFeaturesError, match=f"(?s){message}"):
+        model.predict(wrong)

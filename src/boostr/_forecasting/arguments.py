@@ -14,7 +14,7 @@ from boostr._frailty.counts import conformal_level
 from boostr._typing import AnyArray, FloatArray
 from boostr.data import Panel, RecurrentEvents
 from boostr.data.clip import read_times
-from boostr.data.times import as_moments
+from boostr.data.times import as_moments, find_origins, name_length, to_numbers
 from boostr.exceptions import DataWarning, InvalidParameterError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "check_level",
     "check_share",
     "check_whole",
+    "describe_gone",
     "interval_level",
     "read_lengths",
     "refuse_function",
@@ -84,6 +85,27 @@ def interval_level(intervals: Any, level: float, scores: FloatArray) -> float:
             "intervals='frailty'."
         )
     return found
+
+
+def describe_gone(y: RecurrentEvents, length: float) -> str | None:
+    """Return a sentence on follow-ups that ended some time before the last date."""
+    if find_origins(y) is None:
+        return None
+    ends = as_moments(y, slice(None), y.end)
+    since = to_numbers(ends, ends.max(), y.time_unit)
+    is_gone = since <= -length
+    if y.is_terminal is not None:
+        is_gone &= ~y.is_terminal
+    n_gone = int(is_gone.sum())
+    if not n_gone:
+        return None
+    were = "individual was" if n_gone == 1 else "individuals were"
+    return (
+        f"{n_gone:,} of {len(y):,} {were} last observed {name_length(length, y.time_unit)} "
+        f"or more before the last date, {ends.max().astype('datetime64[D]')} (ids "
+        f"{first_few(y.ids[is_gone])}): each is forecast from its own end of follow-up. "
+        "Leave those out that are gone, or mark their ends as terminal events."
+    )
 
 
 def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> FloatArray:

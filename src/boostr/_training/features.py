@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Integral
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from boostr._checks.numbers import first_few, is_missing
+from boostr._checks.numbers import first_few, is_missing, warn_user
 from boostr._typing import AnyArray, BoolArray, FloatArray
 from boostr.data.features import (
     KnownColumns,
@@ -22,7 +24,7 @@ from boostr.data.features import (
     to_matrix,
     warn_of_unseen,
 )
-from boostr.exceptions import InvalidFeaturesError, InvalidParameterError
+from boostr.exceptions import DataWarning, InvalidFeaturesError, InvalidParameterError
 
 __all__ = [
     "FeatureEncoder",
@@ -38,6 +40,9 @@ _MOST_COUNTED = 100_000  # categories that are counted where individuals are man
 _HINT = "name such columns in `categorical_features`, or use a DataFrame."
 _LEAST = 2  # individuals of a category that is learned
 _MOST_RARE = 1_000  # categories of a column that are remembered without being learned
+_NUMBER = re.compile(r"\s*[-+]?\d*[.,]?\d+(e[-+]?\d+)?\s*", re.IGNORECASE)
+_FEW_NUMBERS = 10  # different ones that may be categories
+_MOSTLY = 0.9  # share of texts that makes a column one of numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +63,13 @@ class FeatureEncoder(KnownColumns):
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, Counter[Any] | None]) -> FeatureEncoder:
-        """Return the encoder of the most frequent categories, given their counts."""
+        """Return the encoder of the most frequent categories, given their counts.
+
+        A column of numbers that are written as text gives a warning.
+        """
+        for name, known in counts.items():
+            if known is not None:
+                _warn_of_numbers(name, known)
         categories = tuple(
             None if known is None else _list_categories(known) for known in counts.values()
         )
@@ -227,6 +238,29 @@ def _list_categories(counts: Counter[Any]) -> list[Any]:
     return sort_categories(frequent)
 
 
+def _is_number(value: Any) -> bool:
+    try:
+        return is_missing(value) or isinstance(float(value), float)
+    except (TypeError, ValueError):
+        return False
+
+
+def _warn_of_numbers(name: str, counts: Counter[Any]) -> None:
+    """Warn of categories that look like measurements; whole numbers may be codes."""
+    texts = [value for value in counts if isinstance(value, str)]
+    others = [text for text in texts if not _NUMBER.fullmatch(text)]
+    n_numbers = len(texts) - len(others)
+    has_decimals = any("." in text or "," in text for text in texts if text not in others)
+    if has_decimals and n_numbers > max(_FEW_NUMBERS, _MOSTLY * len(texts)):
+        rest = f" (the others are {first_few(others)})" if others else ""
+        warn_user(
+            f"{name!r} is a column of text and is learned as categories, but {n_numbers} "
+            f"of its {len(texts)} different values are numbers{rest}. Convert it to "
+            "numbers, for example with pandas.to_numeric(…, errors='coerce').",
+            DataWarning,
+        )
+
+
 def _list_rare(counts: Counter[Any], learned: Sequence[Any]) -> list[Any] | None:
     """Return the categories that are seen but not learned; None if there are many."""
     rare = counts.keys() - set(learned)
@@ -237,9 +271,16 @@ def _to_numbers(name: str, values: AnyArray) -> FloatArray:
     try:
         numbers = np.where(_find_missing(values), np.nan, values).astype(np.float64)
     except (TypeError, ValueError) as error:
+        row = next(row for row, value in enumerate(values) if not _is_number(value))
+        is_date = isinstance(values[row], (date, np.datetime64))
+        hint = (
+            "convert dates to numbers, such as days since one of them."
+            if is_date
+            else "convert it to numbers, or name it in `categorical_features`."
+        )
         raise InvalidFeaturesError(
-            f"Features must be numbers or categories, but {name!r} holds other values.\n\n"
-            f"Hint: name it in `categorical_features`, or convert it to numbers."
+            f"Features must be numbers or categories, but {name!r} holds {values[row]!r} "
+            f"(row {row}).\n\nHint: {hint}"
         ) from error
     if np.isinf(numbers).any():
         n_wrong = int(np.isinf(numbers).sum())

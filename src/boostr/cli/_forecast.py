@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 import typer
 
+from boostr._forecasting.arguments import describe_gone
 from boostr._typing import FloatArray
 from boostr.cli import _options as options
 from boostr.cli._files import load_polars
@@ -107,6 +108,9 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
             f"{name_length(longest, unit)}: beyond that, curves are continued and not "
             "learned."
         )
+    gone = describe_gone(fleet.y, length) if when is None else None
+    if gone is not None:
+        echo(gone)
     if when is not None:
         _say_unknown(fleet.y, read_times(fleet.y, when, "--now"))
     if json:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from boostr._checks.numbers import check_ids_match, first_few
+from boostr._forecasting.arguments import describe_gone
 from boostr._html import thin
 from boostr._training.sensors import split_panel, spread_shared
 from boostr._typing import FloatArray, OffsetArray
@@ -247,6 +248,9 @@ def _check_follow_up(
             f"Follow-up is short: half of the individuals were observed for less than "
             f"{axis.length(middle)}, and the forecast reaches {axis.length(horizon)} ahead."
         )
+    gone = describe_gone(y, horizon)
+    if gone is not None:
+        found.append(gone)
     late = int(np.sum(y.end + horizon > model.horizon_ * (1.0 + 1e-12)))
     if late:
         found.append(
