@@ -351,7 +351,8 @@ default="constant"
             `forecast`; it is also called without any events. Intensities are then learned
             beside frailties, in up to four fits.
         sample_weight : array-like of shape (n,), default=None
-            How much each individual counts; 0 leaves it out.
+            How much each individual counts: 2 is the individual twice, 0 leaves it out. A
+            common factor matters, too, since `gamma2` counts imaginary individuals.
         checkpoint : str or path, default=None
             File to which the trees are saved every few seconds. If training is interrupted,
             the same call resumes from it and gives the same model to the bit. If `Z` is a
