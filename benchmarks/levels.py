@@ -42,6 +42,7 @@ class Course:
     by_date: Factors = np.ones_like
     by_age: Factors | None = None  # None: all enter on day 0
     counts_age: bool = False  # the time scale of the histories
+    gap: tuple[float, float] | None = None  # in which nobody is observed
 
 
 def halve(day: np.ndarray) -> np.ndarray:
@@ -64,6 +65,8 @@ COURSES = {
     "rises by 30 % a year": Course(lambda day: 1.3 ** (day / 365)),
     "burns in": Course(burn_in),
     "overhauls of all": Course(lambda day: 0.4 + 2.5 * (day % 450 / 450) ** 2),
+    "constant, nobody observed for a year": Course(gap=(NOW - 400.0, NOW - 35.0)),
+    "burns in, nobody observed for a year": Course(burn_in, gap=(NOW - 400.0, NOW - 35.0)),
     "grows, constant": Course(by_age=np.ones_like),
     "grows, burns in": Course(by_age=burn_in),
     "grows, wears out": Course(by_age=lambda age: 0.4 + 1.6 * (age / NOW) ** 2),
@@ -102,17 +105,19 @@ class Fleet:
         ]
         return cls(
             X,
-            make_histories(times, entry, counts_age=course.counts_age),
+            make_histories(times, entry, course),
             own * (growth[:, NOW + AHEAD] - growth[:, NOW]),
             float(sum(np.sum(own_times > NOW - AHEAD) for own_times in times)),
         )
 
 
 def make_histories(
-    times: list[np.ndarray], entry: np.ndarray, *, counts_age: bool
+    times: list[np.ndarray], entry: np.ndarray, course: Course
 ) -> RecurrentEvents:
     """Return histories in calendar time, or in age with their dates."""
-    if not counts_age:
+    if course.gap is not None:
+        return leave_gap(times, *course.gap)
+    if not course.counts_age:
         return RecurrentEvents.from_lists(times, start=entry, end=float(NOW))
     rows = [
         (machine, time - entry[machine], int(time < NOW))
@@ -122,6 +127,19 @@ def make_histories(
     table = pd.DataFrame(rows, columns=["id", "age", "event"])
     age = RecurrentEvents.from_long(table, "id", "age", "event", unit="D")
     return age.in_calendar_time(START + entry.astype("timedelta64[D]")).in_age()
+
+
+def leave_gap(times: list[np.ndarray], begin: float, end: float) -> RecurrentEvents:
+    """Return histories without what happened in a gap, which is known to be missing."""
+    rows = []
+    for machine, own in enumerate(times):
+        for start, stop in ((0.0, begin), (end, float(NOW))):
+            seen = own[(own > start) & (own < stop)]
+            ends, begins = np.append(seen, stop), np.insert(seen, 0, start)
+            is_event = ends < stop
+            rows += [[machine, *row] for row in zip(begins, ends, is_event, strict=True)]
+    table = pd.DataFrame(rows, columns=["id", "start", "stop", "event"])
+    return RecurrentEvents.from_start_stop(table, "id", "start", "stop", "event")
 
 
 def run(course: Course, n: int, seed: int) -> list[float]:

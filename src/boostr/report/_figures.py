@@ -397,7 +397,7 @@ def _draw_validation(quality: Quality) -> PlotlyFigure:
         data,
         400,
         xaxis=_axis("Trees"),
-        yaxis=_axis("Error on held-out individuals"),
+        yaxis=_axis("Loss on held-out individuals"),
     )
 
 
