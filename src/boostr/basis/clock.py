@@ -291,15 +291,15 @@ class PooledHistories:
     def _unseen(self) -> tuple[_Ramp, _Ramp]:
         """Begins and ends of gaps in which nobody is observed, with usual rates around."""
         begins, ends = find_gaps(self._enter.times, self._leave.times, ROUNDING * self.end)
-        rates = np.full(len(begins), np.nan)
-        width = self.end / _N_TENTHS
-        while np.isnan(rates).any():
+        rates, width = np.zeros(len(begins)), self.end / _N_TENTHS
+        is_open = np.ones(len(begins), dtype=np.bool_)
+        while is_open.any():
             first, last = np.maximum(begins - width, 0.0), ends + width
             numbers, costs = self._between(first, last)
             exposure = self._exposed_until(last) - self._exposed_until(first)
-            is_whole = width >= self.end
-            enough = np.isnan(rates) & ((numbers >= _RECENT_EVENTS) | is_whole)
-            rates[enough] = (costs / exposure)[enough]
+            found = _divide(costs, exposure, 0.0)
+            rates[is_open] = found[is_open]
+            is_open &= (numbers < _RECENT_EVENTS) & (width < self.end)
             width *= 2.0
         return _Ramp(begins, rates), _Ramp(ends, rates)
 
