@@ -8,6 +8,7 @@ from tests.oracles_model_file import read_file, write_file
 from boostr import BoostR, io
 from boostr._frailty.forecast_law import ForecastLaw
 from boostr._frailty.law import FrailtyLaw
+from boostr._training.fitted import LawOnDemand
 from boostr._training.settings import Settings
 
 
@@ -15,6 +16,11 @@ def change(model, **values):
     """Return the same model with other fields of its `Fitted`, or of the trees in it."""
     names = {"ensemble", "n_fold_models", "clock_variants"} & values.keys()
     trees = replace(model.fitted_.trees, **{name: values.pop(name) for name in names})
+    names = {"forecast_law": "law", "forecast_scores": "scores"}
+    law = {names[name]: values.pop(name) for name in names.keys() & values.keys()}
+    if law:
+        learned = model.fitted_.own_histories.learned._replace(**law)
+        values["own_histories"] = LawOnDemand.known(*learned)
     changed = copy.copy(model)
     changed.fitted_ = replace(model.fitted_, trees=trees, **values)
     return changed

@@ -1,20 +1,16 @@
 """Two threads against one, and whether the predictions are the same bits.
 
-A fit has two parts: the engine (bins, clock, statistics and trees), all of which is shared
-between threads, and the law of own histories, which looks at a few thousand individuals and
-runs on one thread beside the fingerprint of the data. How much two threads gain depends on
-the machine, too: LightGBM is measured beside, and arithmetic that needs no memory, which
-tells what the machine has to give.
+How much two threads gain depends on the machine, too: LightGBM is measured beside, and
+arithmetic that needs no memory, which tells what the machine has to give. The law of own
+histories is learned after a fit, when the first forecast needs it, from a few thousand
+individuals and on one thread; it is measured apart, and LightGBM has no such thing.
 """
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import pbkdf2_hmac
-from typing import Any
-from unittest.mock import patch
 
 import numba
 import numpy as np
@@ -30,7 +26,6 @@ from benchmarks.measurements._workload import (
     make_lightgbm,
 )
 from boostr import BoostR
-from boostr._training import fit as fit_module
 
 _LIMIT = 1.7
 _N_COMPARED = 20_000  # individuals whose predictions are compared
@@ -67,29 +62,14 @@ def _compare(n: int, repetitions: int) -> list[Finding]:
     tasks = {}
     for n_jobs, model in models.items():
         tasks[f"fit {n_jobs}"] = partial(model.fit, X, y)
+        tasks[f"law {n_jobs}"] = partial(getattr, model, "forecast_law_")
         tasks[f"LightGBM {n_jobs}"] = partial(make_lightgbm(n_jobs).fit, X, counts)
         tasks[f"arithmetic {n_jobs}"] = partial(_compute, n_jobs)
-    laws: list[float] = []  # of all fits, in their order
-    with patch.object(fit_module, "finish_fit", partial(_time_law, laws)):
-        found = alternate(tasks, repetitions)
+    found = alternate(tasks, repetitions)
     seconds = {name: np.array(own) for name, own in found.items()}
-    for place, n_jobs in enumerate(models):
-        seconds[f"law {n_jobs}"] = np.array(laws[place :: len(models)])
-        seconds[f"engine {n_jobs}"] = seconds[f"fit {n_jobs}"] - seconds[f"law {n_jobs}"]
-    parts = ("fit", "engine", "law", "LightGBM", "arithmetic")
+    parts = ("fit", "law", "LightGBM", "arithmetic")
     findings = [_find_speedup(n, part, seconds) for part in parts]
     return [*findings, _compare_bits(*models.values(), X[:_N_COMPARED])]
-
-
-_FINISH = fit_module.finish_fit
-
-
-def _time_law(seconds: list[float], *args: Any) -> Any:
-    """Finish a fit, and keep how long that took."""
-    start = time.perf_counter()
-    fitted = _FINISH(*args)
-    seconds.append(time.perf_counter() - start)
-    return fitted
 
 
 def _find_speedup(n: int, part: str, seconds: dict[str, FloatArray]) -> Finding:
@@ -98,7 +78,7 @@ def _find_speedup(n: int, part: str, seconds: dict[str, FloatArray]) -> Finding:
     name = f"{part}, n = {n:,}, speed-up by two threads"
     note = f"{np.median(one):.3g} s / {np.median(two):.3g} s"
     details = {"n": n, "seconds": {1: one.tolist(), 2: two.tolist()}}
-    if part not in {"fit", "engine"}:
+    if part != "fit":
         return Finding(name, speedup, "x", note=note, details=details)
     return Finding.at_least(name, speedup, "x", _LIMIT, note=note, details=details)
 

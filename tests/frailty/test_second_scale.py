@@ -21,7 +21,7 @@ from boostr._frailty.second_scale import (
     _Grid,
     fit_second_scale,
 )
-from boostr._training import finish
+from boostr._training import law
 from boostr.basis import CalendarClock
 
 NOW = 1000.0
@@ -251,7 +251,7 @@ def dated():
 
 def test_forecasts_from_earlier_dates_have_the_last_word(growing, monkeypatch):
     _, X, y = growing
-    monkeypatch.setattr(finish, "_LITTLE", -np.inf)  # no forecasts are good enough
+    monkeypatch.setattr(law, "_LITTLE", -np.inf)  # no forecasts are good enough
     model = BoostR(random_state=0).fit(X, y)
     assert model.fitted_.forecast_law.paced.second is None
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from boostr import BoostR, RecurrentEvents, Trajectories
+from boostr._training.fitted import LawOnDemand
 from boostr.basis import PowerBasis, SplineBasis, StepBasis
 
 SMALL = {
@@ -114,6 +115,8 @@ def _take_apart(thing):
         return thing
     if isinstance(thing, list | tuple):
         return dict(enumerate(thing))
+    if isinstance(thing, LawOnDemand):
+        return thing.learned._asdict()
     if is_dataclass(thing):
         return {field.name: getattr(thing, field.name) for field in fields(thing)}
     return None

@@ -39,10 +39,11 @@ for kernel in (grow_best_first, add_grown_tree, accumulate_few):
 # Kernels, all called by a fit before, that the calls of the other process compile anew.
 COMPILE_AGAIN = """
 from boostr import BoostR, simulate
-from boostr._kernels import apply, atoms, binning, counts, histogram, marks, moments
-from boostr._kernels import compiling, path_curves, solve, split
+from boostr._kernels import apply, atoms, binning, counts, curves, histogram, marks
+from boostr._kernels import compiling, moments, path_curves, solve, split
 from boostr._training import dozen
-rooms = apply, atoms, binning, counts, histogram, marks, moments, path_curves, solve, split
+rooms = (apply, atoms, binning, counts, curves, histogram, marks, moments, path_curves,
+         solve, split)
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
 compiling.do_without(lambda: True)
@@ -51,6 +52,7 @@ for data in (simulate.dataset_a(60, random_state=0), simulate.wells(60, random_s
     sensors = getattr(data, "Z", None)
     model = BoostR(n_estimators=3, n_jobs=1).fit(data.X, data.y, sensors)
     model.predict(data.X, Z=sensors)
+    model.forecast(data.X, data.y, 1.0, sensors)
 before = {name: len(kernel.signatures) for name, kernel in kernels.items()}
 dozen._compile_first()
 dozen._compile_sums()
@@ -58,6 +60,7 @@ dozen._compile_moments()
 dozen._compile_many_sums()
 dozen._read_curves()
 dozen._compile_last()
+dozen._compile_forecasts()
 print([name for name, kernel in kernels.items() if len(kernel.signatures) > before[name]])
 """
 SHARE_AGAIN = """

@@ -34,7 +34,7 @@ from boostr._kernels.apply import (
     sum_leaves,
 )
 from boostr._kernels.binning import partition_members
-from boostr._kernels.counts import score_counts
+from boostr._kernels.counts import grow_intervals, score_counts
 from boostr._kernels.cubics import read_cubics
 from boostr._kernels.curves import (
     combine_terms,
@@ -123,10 +123,16 @@ def _compile_last() -> None:
     places, curves = np.zeros(1, dtype=np.int64), np.zeros((1, 1))
     mark_times(counts, places, marks)
     mark_features(np.empty((0, 1)), marks)
-    score_counts(counts, counts, counts, counts)
-    count_passed(counts, counts, places)
     read_lines(curves, counts, places, places[:0], counts, counts)
     combine_terms(curves, curves, curves)
+
+
+def _compile_forecasts() -> None:
+    """Compile what the first forecast needs."""
+    counts = np.empty(0)
+    count_passed(counts, counts, np.zeros(1, dtype=np.int64))
+    score_counts(counts, counts, counts, counts)
+    grow_intervals(counts, counts, 0.9, counts, counts)
 
 
 def _compile_many_sums() -> None:
@@ -153,6 +159,7 @@ def _fit_dozen(settings: bytes, is_categorical: BoolArray) -> None:
     _compile_many_sums()
     _read_curves()
     _compile_last()
+    _compile_forecasts()
     from boostr._training.fit import fit_model  # noqa: PLC0415 - takes long to load
     from boostr._training.run import Hooks  # noqa: PLC0415
 
@@ -209,6 +216,7 @@ def main() -> None:
         _compile_sums()
     compile_growth(is_categorical)
     _compile_last()
+    _compile_forecasts()
     if is_large:
         compile_rounds(is_categorical, is_shared=True)
     compile_rounds(is_categorical)

@@ -199,7 +199,7 @@ def fit_model(
     earlier: Fitted | None = None,
     exposure: ExposedWindows | None = None,
 ) -> Fitted:
-    """Fit trees, frailties and the forecast law.
+    """Fit trees and the level of rates; own histories are learned from later.
 
     ``earlier`` has the trees that a warm start continues; ``exposure`` is weighted by
     frailties.
@@ -231,7 +231,7 @@ def fit_model(
             settings, encoder, layout, data, prepare, options, known_trees
         )
         theta = data.spread(grown.trained.out_of_fold)
-        progress.announce("forecasts")
+        progress.announce("level")
         known = None if theta is None else theta[sample.is_used]
         fitted, fingerprint = run_side_by_side(
             partial(finish_fit, settings, grown, encoder, layout, sample, known, theta),

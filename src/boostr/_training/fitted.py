@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -29,7 +30,14 @@ from boostr.exceptions import (
     InvalidSensorsError,
 )
 
-__all__ = ["OTHER_KINDS", "Fitted", "KindModels", "TreeModel"]
+__all__ = [
+    "OTHER_KINDS",
+    "Fitted",
+    "KindModels",
+    "LawOnDemand",
+    "LearnedLaw",
+    "TreeModel",
+]
 
 OTHER_KINDS = "other kinds"  # those that are too rare to be learned each
 
@@ -82,6 +90,45 @@ class TreeModel:
     def _sum(self, ensemble: Ensemble, features: FloatArray) -> FloatArray:
         with use_threads(self.settings.n_jobs) as n_threads:
             return ensemble.coefficients(features, n_threads)
+
+
+class LearnedLaw(NamedTuple):
+    """The law that forecasts follow, and how forecasts of training individuals scored."""
+
+    law: ForecastLaw
+    scores: FloatArray  # sorted
+
+
+class LawOnDemand:
+    """The law that forecasts follow, learned when it is first needed.
+
+    Predictions do without it, and so do searches and cross-validation that score them;
+    to learn it may take as long as to grow the trees. Until then it holds a subsample of
+    the training data. Pickles and copies hold the law.
+    """
+
+    def __init__(self, learn: Callable[[], LearnedLaw]) -> None:
+        self._learn: Callable[[], LearnedLaw] | None = learn
+        self._learned: LearnedLaw | None = None
+
+    @classmethod
+    def known(cls, law: ForecastLaw, scores: FloatArray) -> Self:
+        """Return a law that is already learned."""
+        return cls(partial(LearnedLaw, law, scores))
+
+    @property
+    def learned(self) -> LearnedLaw:
+        """The law and the scores."""
+        learn = self._learn
+        if learn is not None:
+            # In this order: another thread may ask meanwhile.
+            self._learned = learn()
+            self._learn = None
+        assert self._learned is not None  # noqa: S101 - it is learned above, or before
+        return self._learned
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LawOnDemand.known, tuple(self.learned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +191,8 @@ class Fitted:
     train_loss: FloatArray | None
     validation_results: list[dict[str, Any]]
     out_of_fold_coefficients: FloatArray | None
-    forecast_law: ForecastLaw
     cost_moments: FloatArray  # mean and mean square of the cost of an event
-    forecast_scores: FloatArray  # of forecasts of training individuals, sorted
+    own_histories: LawOnDemand
     reading: dict[str, Any] | None = None  # how the command line has read the tables
     terminal: Fitted | None = None  # the terminal hazard, where there are terminal events
     kinds: KindModels | None = None  # one model per kind, where kinds are learned
@@ -190,6 +236,20 @@ class Fitted:
     def clock_variants(self) -> list[Clock]:
         """Clocks without parts of the data, which early model files have."""
         return list(self.trees.clock_variants)
+
+    @property
+    def forecast_law(self) -> ForecastLaw:
+        """The law that forecasts follow."""
+        return self.own_histories.learned.law
+
+    @property
+    def forecast_scores(self) -> FloatArray:
+        """Scores of forecasts of training individuals, sorted."""
+        return self.own_histories.learned.scores
+
+    def with_law(self, law: ForecastLaw) -> Fitted:
+        """Return the same with another law of forecasts."""
+        return replace(self, own_histories=LawOnDemand.known(law, self.forecast_scores))
 
     @property
     def frailty_variance(self) -> float:
@@ -257,7 +317,7 @@ class Fitted:
             has_costs=self.has_costs,
             has_exposure=self.has_exposure,
             terminal=self.terminal,
-            forecast_law=replace(model.forecast_law, tie=self.forecast_law.tie),
+            own_histories=LawOnDemand(partial(_share_tie, model, self)),
         )
 
     def parts(self, kind: Any = None) -> list[Fitted]:
@@ -337,3 +397,9 @@ class Fitted:
                 f"are {n} in the place of {len(theta)}.\n\nHint: pass what `fit` was given."
             )
         return theta
+
+
+def _share_tie(model: Fitted, total: Fitted) -> LearnedLaw:
+    """Return the law of one kind, with terminal events tied to frailties of all events."""
+    law, scores = model.own_histories.learned
+    return LearnedLaw(replace(law, tie=total.forecast_law.tie), scores)

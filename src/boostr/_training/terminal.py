@@ -74,7 +74,7 @@ def fit_terminal(
 def add_terminal(fitted: Fitted, hazard: Fitted, data: TrainingData) -> Fitted:
     """Return the model with a terminal hazard, and with the tie of both in its law."""
     law = replace(fitted.forecast_law, tie=_fit_tie(fitted, hazard, data))
-    return replace(fitted, terminal=hazard, forecast_law=law)
+    return replace(fitted.with_law(law), terminal=hazard)
 
 
 def _find_deaths(

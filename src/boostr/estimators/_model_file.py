@@ -15,7 +15,7 @@ from boostr._frailty.own_pace import SecondScale
 from boostr._frailty.pace import Pace, PacedClock
 from boostr._frailty.renewal import Renewal
 from boostr._training.features import FeatureEncoder
-from boostr._training.fitted import Fitted, KindModels, TreeModel
+from boostr._training.fitted import Fitted, KindModels, LawOnDemand, TreeModel
 from boostr._training.sensors import SensorLayout
 from boostr._training.settings import Settings, resolve_baseline, resolve_basis
 from boostr.basis import FittedSensorBasis
@@ -99,7 +99,7 @@ def _set_attributes(model: Any, values: Mapping[str, Any]) -> None:
     trees = TreeModel(
         read["ensemble"], settings, read["n_fold_models"], tuple(read["clock_variants"])
     )
-    found = {"trees": trees, **early, **read}
+    found = _join_law({"trees": trees, **early, **read})
     fitted = Fitted(**{field.name: found[field.name] for field in fields(Fitted)})
     model.fitted_ = fitted.with_settings(settings)
 
@@ -112,9 +112,14 @@ def _take_apart(hazard: Fitted) -> dict[str, Any]:
 def _put_together(**parts: Any) -> Fitted:
     """Return a terminal hazard; the model gives it its settings."""
     trees = TreeModel(parts.pop("ensemble"), None, parts.pop("n_fold_models"))  # type: ignore[arg-type]
-    return Fitted(
-        trees=trees, fingerprint=None, has_costs=False, has_exposure=False, **parts
-    )
+    own = _join_law(parts)
+    return Fitted(trees=trees, fingerprint=None, has_costs=False, has_exposure=False, **own)
+
+
+def _join_law(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a fit, with the law of forecasts and its scores as one."""
+    known = LawOnDemand.known(parts.pop("forecast_law"), parts.pop("forecast_scores"))
+    return {**parts, "own_histories": known}
 
 
 def _is_layout(value: Any) -> bool:

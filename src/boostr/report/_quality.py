@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -194,7 +194,7 @@ def _look_back(
         law = look_back(model.fitted_.trees, seen, model.forecast_law_, window)
         if law is not None:
             model = copy.copy(model)
-            model.fitted_ = replace(model.fitted_, forecast_law=law)
+            model.fitted_ = model.fitted_.with_law(law)
     present = Present.read(fleet.table, fleet.y, fleet.given, None, now)
     outlook = model._look_ahead(present, fleet.y.end, own_history=True, theta=theta)
     frailties = outlook.frailties(fleet.y.end)
