@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -95,9 +96,27 @@ def test_events_at_the_end_alone_leave_no_inner_knots():
     assert_allclose(SplineBasis(2).place(events, "intensity").edges, [0.0, HORIZON])
 
 
-def test_cells_are_equally_long():
+def test_cells_are_equally_long_where_all_are_observed_to_the_end():
     basis = StepBasis(4).place(PLAIN, "intensity")
     assert_allclose(basis.edges, [0.0, 2.0, 4.0, 6.0])
+
+
+@pytest.mark.parametrize("n_cells", [1, 3, 4, 7])
+@pytest.mark.parametrize("loss", ["intensity", "cumulative"])
+def test_in_each_cell_as_much_time_is_observed(loss, n_cells):
+    """The second individual leaves early; nobody is observed from 4 to 7."""
+    windows = [(0.0, 4.0), (7.0, HORIZON)], [(0.0, 3.0)]
+    histories = [(own, [], []) for own in windows]
+    edges = StepBasis(n_cells).place(clocked(histories), loss).edges
+    moments = (np.arange(8000) + 0.5) / 1000.0
+    n_observed = sum((moments > a) & (moments < b) for own in windows for a, b in own)
+    cells = np.searchsorted(edges, moments) - 1
+    assert_allclose(np.bincount(cells, n_observed) / 1000.0, 8.0 / n_cells, atol=0.01)
+
+
+def test_cells_where_nobody_is_exposed_are_even():
+    unexposed = replace(PLAIN, window_exposure=np.zeros(1))
+    assert_allclose(StepBasis(4).place(unexposed, "intensity").edges, [0.0, 2.0, 4.0, 6.0])
 
 
 def test_the_rate_of_a_step_is_one_in_its_cell():

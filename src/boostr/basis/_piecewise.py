@@ -15,6 +15,7 @@ from boostr._kernels.moments import (
 from boostr._kernels.solve import DIAGONAL, FULL
 from boostr._typing import FloatArray
 from boostr.basis.base import ClockedEvents, Loss
+from boostr.basis.clock import sum_exposure
 
 __all__ = ["PiecewiseBasis", "SplineBasis", "StepBasis"]
 
@@ -101,7 +102,9 @@ class StepBasis:
     Parameters
     ----------
     n_cells : int, default=10
-        Number of cells, of equal length on the clock.
+        Number of cells, of equal length on the clock where all are observed to the end. In
+        general the same amount of time was observed in each cell, so that none lies where
+        next to nothing is known.
 
     Examples
     --------
@@ -115,9 +118,9 @@ class StepBasis:
         check_count(self.n_cells, "n_cells")
 
     def place(self, events: ClockedEvents, loss: Loss) -> PiecewiseBasis:
-        """Cut the time up to the horizon into equal cells."""
-        edges = np.linspace(0.0, events.horizon, self.n_cells + 1)[:-1]
-        values = np.eye(self.n_cells)[:, :, None]
+        """Cut the time up to the horizon into cells in which as much was observed."""
+        edges = _share_exposure(events, self.n_cells)
+        values = np.eye(len(edges))[:, :, None]
         if loss == "intensity":
             integrals = _integrate(edges, values)
             return PiecewiseBasis(edges, integrals, values, edges, integrals, DIAGONAL)
@@ -164,6 +167,21 @@ class SplineBasis:
         return PiecewiseBasis(edges, integrals, rates, edges, integrals, FULL)
 
 
+def _share_exposure(events: ClockedEvents, n_cells: int) -> FloatArray:
+    """Return where cells begin that share the time under observation equally."""
+    even = np.linspace(0.0, events.horizon, n_cells + 1)
+    start, stop, amounts = events.window_start, events.window_stop, events.exposures
+    if not (amounts > 0.0).any():
+        return even[:-1]
+    # Between starts and stops as many are observed: the sum is straight there.
+    times = np.unique(np.concatenate([even, start, stop]))
+    observed = np.maximum(sum_exposure(start, stop, amounts, times), 0.0)
+    passed = np.append(0.0, np.cumsum(observed))
+    begins = np.interp(passed[-1] * even / events.horizon, passed, times)[:-1]
+    begins[0] = 0.0
+    return np.unique(begins)
+
+
 def _spline_pieces(
     inner: FloatArray, horizon: float, order: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -204,8 +222,7 @@ def _derive(pieces: FloatArray) -> FloatArray:
 def _join_middles(edges: FloatArray, horizon: float) -> tuple[FloatArray, FloatArray]:
     """Return straight lines through the values at the cells' middles, from zero at zero."""
     n_cells = len(edges)
-    width = horizon / n_cells
-    joints = np.concatenate([[0.0], edges + 0.5 * width])
+    joints = np.concatenate([[0.0], 0.5 * (edges + np.append(edges[1:], horizon))])
     values = np.vstack([np.zeros(n_cells), np.eye(n_cells)])
     slopes = np.diff(values, axis=0) / np.diff(joints)[:, None]
     slopes = np.vstack([slopes, slopes[-1:]])  # the last slope continues
