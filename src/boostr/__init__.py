@@ -99,6 +99,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         if name in _FITTING:
             importlib.import_module("boostr._training.other_process").start_early()
+        elif name == "load":
+            importlib.import_module("boostr._training.other_process").start_for_reports()
         found = getattr(_import(_MODULES[name]), name)
         globals()[name] = found
         return found

@@ -38,12 +38,13 @@ for kernel in (grow_best_first, add_grown_tree, accumulate_few):
 """
 # Kernels, all called by a fit before, that the calls of the other process compile anew.
 COMPILE_AGAIN = """
-from boostr import BoostR, simulate
-from boostr._kernels import apply, atoms, binning, counts, curves, histogram, marks
-from boostr._kernels import compiling, moments, path_curves, solve, split
+from boostr import BoostR, MeanCumulativeFunction, simulate
+from boostr._kernels import apply, atoms, binning, counts, curves, histogram, marks, mcf
+from boostr._kernels import compiling, moments, path_curves, shap, solve, split
 from boostr._training import dozen
-rooms = (apply, atoms, binning, counts, curves, histogram, marks, moments, path_curves,
-         solve, split)
+from boostr.inspection import explain
+rooms = (apply, atoms, binning, counts, curves, histogram, marks, mcf, moments, path_curves,
+         shap, solve, split)
 kernels = {name: own for room in rooms for name, own in vars(room).items()
            if hasattr(own, "signatures") and own.__module__ == room.__name__}
 compiling.do_without(lambda: True)
@@ -53,6 +54,8 @@ for data in (simulate.dataset_a(60, random_state=0), simulate.wells(60, random_s
     model = BoostR(n_estimators=3, n_jobs=1).fit(data.X, data.y, sensors)
     model.predict(data.X, Z=sensors)
     model.forecast(data.X, data.y, 1.0, sensors)
+    explain(model, data.X, Z=sensors)
+    MeanCumulativeFunction().fit(data.y)
 before = {name: len(kernel.signatures) for name, kernel in kernels.items()}
 dozen._compile_first()
 dozen._compile_sums()
@@ -61,6 +64,7 @@ dozen._compile_many_sums()
 dozen._read_curves()
 dozen._compile_last()
 dozen._compile_forecasts()
+dozen._compile_reports()
 print([name for name, kernel in kernels.items() if len(kernel.signatures) > before[name]])
 """
 SHARE_AGAIN = """
@@ -104,6 +108,17 @@ def test_the_other_process_leaves_kernels_on_disk(news, own_sums, tmp_path):
     # Hits and misses; in a hurry, sums are left to the process that fits.
     sums = f"{1 - own_sums} {own_sums}"
     assert shown.stdout.decode().splitlines() == ["1 0", "1 0", sums]
+
+
+@needs_compiler
+def test_the_other_process_compiles_for_reports_if_it_is_told_so(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", other_process._PROGRAM]
+    told = pickle.dumps((other_process.REPORTS,))
+    subprocess.run(command, input=told, env=environment, check=True)
+    kernels = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbc")}
+    assert {"shap.add_shares", "counts.score_counts", "marks.mark_times"} <= kernels
+    assert "growth.grow_best_first" not in kernels
 
 
 @needs_compiler
@@ -161,6 +176,7 @@ def started(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(other_process, "_waiting", [])
     monkeypatch.setattr(other_process, "_busy", [])
+    monkeypatch.setattr(other_process, "_reporting", [])
     monkeypatch.setattr(compiling, "_compiling", [])
     monkeypatch.setattr(compiling, "_found", set())
     return processes
@@ -189,6 +205,31 @@ def test_a_first_fit_tells_the_other_process_what_it_fits(started):
     assert not is_large
     assert is_categorical.tolist() == [False, False]
     assert len(started) == 1
+
+
+def test_a_first_model_that_is_loaded_tells_the_other_process_of_reports(
+    started, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.delitem(vars(boostr), "load", raising=False)
+    assert callable(boostr.load)
+    other_process.start_for_reports()  # once is enough
+    assert [process.stdin.news for process in started] == [(other_process.REPORTS,)]
+
+
+def test_explanations_wait_for_a_kernel_while_the_other_process_may_compile_it(started):
+    other_process.start()
+    other_process._reporting.append(started[0])
+    asked = []
+
+    def is_missing():
+        asked.append(len(asked))
+        return len(asked) < 3
+
+    other_process.wait_while(is_missing)
+    assert len(asked) == 3
+    started[0].returncode = 0
+    other_process.wait_while(lambda: True)  # a process that has ended leaves nothing more
 
 
 @pytest.mark.usefixtures("missing")

@@ -44,8 +44,11 @@ from boostr._kernels.curves import (
 )
 from boostr._kernels.histogram import accumulate_histograms, accumulate_some_bins
 from boostr._kernels.marks import mark_features, mark_times
+from boostr._kernels.mcf import sweep_squared_residuals
+from boostr._kernels.shap import LeafPaths, Quadrature, share_out
 from boostr._kernels.solve import FULL
 from boostr._kernels.split import sum_bins
+from boostr._training.other_process import REPORTS
 from boostr._typing import BinArray, BoolArray, FloatArray
 from boostr.basis import CalendarClock, PowerBasis, SensorBasis
 from boostr.basis.base import require_paths
@@ -55,6 +58,7 @@ __all__ = ["draw_dozen"]
 
 _N = 12
 _PATIENCE = 2.0  # seconds to wait for what to compile next
+_PAUSE = 0.05  # seconds in which news that are there already are read
 _NO_BINS: BinArray = np.empty((0, 1), dtype=np.uint8)
 
 
@@ -170,6 +174,20 @@ def _fit_dozen(settings: bytes, is_categorical: BoolArray) -> None:
     compile_rounds(is_categorical, is_grouped=True)
 
 
+def _compile_reports() -> None:
+    """Compile what reports need, while the process that loads a model compiles the rest."""
+    nodes = pack_trees([], 1)[0]
+    kinds: dict[str, Any] = {"step_left": np.bool_, "entry_share": np.float64}
+    paths = [np.zeros(1, kinds.get(name, np.int64)) for name in LeafPaths._fields]
+    numbers, out = np.zeros((1, 1)), np.empty((0, 1, 1))
+    rules = Quadrature(np.zeros(1, dtype=np.int32), numbers, numbers)
+    share_out(_NO_BINS, 0, nodes, LeafPaths(*paths), rules, False, out)
+    _compile_last()
+    _compile_forecasts()
+    places, kinds_of = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
+    sweep_squared_residuals(places, kinds_of, places, *[np.empty(0)] * 7)
+
+
 def _read(inbox: Queue[bytes]) -> None:
     """Pass on what this process is told, nothing if the one that started it has ended."""
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
@@ -187,16 +205,26 @@ def _hear(inbox: Queue[bytes], patience: float) -> Any:
 
 
 def main() -> None:
+    """Compile what reports need, if that is told at once, or what fits need."""
+    gc.disable()  # it would look through all that the compiler has made
+    inbox: Queue[bytes] = Queue()
+    Thread(target=_read, args=(inbox,), daemon=True).start()
+    told = _hear(inbox, _PAUSE)
+    if told == (REPORTS,):
+        _compile_reports()
+    else:
+        _compile_fits(inbox, told)
+
+
+def _compile_fits(inbox: Queue[bytes], told: Any) -> None:
     """Compile what every fit needs, then what another process tells, if it does soon.
 
     Validation grows many trees. If a fit with validation has begun, the kernel of whole
     trees comes first, and the process that fits compiles sums over members itself.
     """
-    gc.disable()  # it would look through all that the compiler has made
-    inbox: Queue[bytes] = Queue()
-    Thread(target=_read, args=(inbox,), daemon=True).start()
     _compile_first()
-    told = _hear(inbox, 0.0)
+    if told == ():
+        told = _hear(inbox, 0.0)
     for compile_more in (_compile_moments, _compile_sums):
         if told == ():
             compile_more()

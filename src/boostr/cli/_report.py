@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from boostr._training import other_process
 from boostr.cli import _options as options
 from boostr.cli._backtest import read_backtest
 from boostr.cli._inputs import FleetFiles, Known
@@ -46,6 +47,7 @@ def report(  # noqa: PLR0913 - every option is a parameter
 ) -> None:
     """Write a page that opens offline: who is at risk, why, how good the model is."""
     check_output(out)
+    other_process.start_for_reports()
     past = None if backtest is None else read_backtest(backtest)
     fitted = load(model)
     fleet = read_fleet(replace(files, future=future), Known.of(fitted))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, Literal
 
@@ -25,7 +25,9 @@ from boostr._engine.ensemble import Ensemble
 from boostr._engine.sensor_curves import PathCurves
 from boostr._engine.tree import pack_trees
 from boostr._kernels.apply import Nodes
+from boostr._kernels.compiling import is_missing
 from boostr._kernels.shap import LeafPaths, Quadrature, add_shares, share_out
+from boostr._training import other_process
 from boostr._training.run import show_share
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, FittedSensorBasis
@@ -414,6 +416,7 @@ def _add_up(
     n_rows = max(256, _BLOCK // width)
     is_shown = model.fitted.trees.settings.verbose > 0
     with show_share(n, "individuals explained", add_shares, is_shown=is_shown) as report:
+        other_process.wait_while(partial(is_missing, add_shares))
         for begin in range(0, n, n_rows):
             block = slice(begin, begin + n_rows)
             own, some = None if sensors is None else sensors[block], features[block]

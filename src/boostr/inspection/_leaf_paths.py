@@ -101,7 +101,7 @@ def trace_paths(nodes: Nodes, counts: FloatArray, roots: IndexArray) -> LeafPath
         entry_used=found - used_offsets[entry_tree],
         entry_share=entry_share,
         term_offsets=_count(term_leaf, n_leaves),
-        terms=terms,
+        terms=np.ascontiguousarray(terms),  # kernels are compiled for each layout
     )
 
 
