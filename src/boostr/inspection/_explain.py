@@ -82,6 +82,7 @@ class CoefficientShares:
         out = np.zeros((n_rows, self.n_features + 1, self.nodes.value.shape[1]))
         n_parts = 2 * n_threads if n_threads > 1 and n_rows >= _PARALLEL_FROM else 1
         trees = (self.nodes, self.paths, self.rules)
+        other_process.wait_while(partial(is_missing, add_shares))
         share_out(binned.bins, binned.missing_bin, *trees, with_partner, out, n_parts)
         return out
 
@@ -416,7 +417,6 @@ def _add_up(
     n_rows = max(256, _BLOCK // width)
     is_shown = model.fitted.trees.settings.verbose > 0
     with show_share(n, "individuals explained", add_shares, is_shown=is_shown) as report:
-        other_process.wait_while(partial(is_missing, add_shares))
         for begin in range(0, n, n_rows):
             block = slice(begin, begin + n_rows)
             own, some = None if sensors is None else sensors[block], features[block]
