@@ -11,7 +11,6 @@ from tests.cli.scenes import TINY  # noqa: E402
 
 import boostr  # noqa: E402
 from boostr import RecurrentEvents  # noqa: E402
-from boostr.cli._forecast import _say_unknown  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -112,17 +111,8 @@ def test_a_horizon_longer_than_all_histories_is_said(run, pumps, model, horizon,
 def test_a_time_after_follow_up_is_said(run, pumps, model, now, is_said):
     given = ["--static", pumps[1], "--horizon", 30, "--now", now]
     shown = " ".join(run("forecast", model, pumps[0], *given).stderr.split())
-    message = "--now is later than the end of follow-up of 40 of 40 individuals, by 4 units"
+    message = "`now` is later than the end of follow-up of 40 of 40 individuals (ids "
     assert (message in shown) == is_said
-
-
-@pytest.mark.parametrize(("dead", "message"), [([1, 0], "of 1 of 1 ind"), ([1, 1], "")])
-def test_nothing_is_unknown_of_the_dead(capsys, dead, message):
-    y = RecurrentEvents.from_lists([[3.0], []], end=[4.0, 9.0]).with_terminal(dead)
-    _say_unknown(y, np.array([10.0, 10.0]))
-    said = capsys.readouterr().err
-    assert message in said
-    assert bool(said) == bool(message)
 
 
 @pytest.mark.slow

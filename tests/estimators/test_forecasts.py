@@ -8,6 +8,7 @@ from scipy import stats
 from tests.fitted import change_frailty
 
 from boostr import BoostR, Panel, RecurrentEvents, Trajectories
+from boostr._forecasting.arguments import warn_of_unknown
 from boostr.basis import PowerBasis
 from boostr.exceptions import (
     DataWarning,
@@ -141,6 +142,24 @@ def test_what_came_after_now_is_not_looked_at(frail):
     pd.testing.assert_frame_equal(
         model.forecast(X, y, horizon=20, now=40.0), model.forecast(X, cut, horizon=20)
     )
+
+
+def test_a_present_after_the_end_of_follow_up_is_a_warning(frail):
+    model, X, y, _ = frail
+    now = float(np.median(y.end))
+    known = y[y.end >= now]
+    model.forecast(X[y.end >= now], known, horizon=20, now=now)  # nothing is unknown
+    with pytest.warns(
+        DataWarning, match=r"end of follow-up of 1 of 3 individuals \(ids 2\)"
+    ):
+        model.forecast(X[:3], y[:3], 20, now=np.append(y.end[:2], y.end[2] + 5.0))
+
+
+def test_nothing_is_unknown_of_the_dead():
+    y = RecurrentEvents.from_lists([[3.0], []], end=[4.0, 9.0])
+    warn_of_unknown(y.with_terminal([1, 1]), np.array([10.0, 10.0]))
+    with pytest.warns(DataWarning, match=r"of 1 of 2 individuals \(ids 1\), by 1 unit "):
+        warn_of_unknown(y.with_terminal([1, 0]), np.array([10.0, 10.0]))
 
 
 def test_only_observed_time_counts(frail):

@@ -27,6 +27,7 @@ __all__ = [
     "interval_level",
     "read_lengths",
     "refuse_function",
+    "warn_of_unknown",
 ]
 
 
@@ -106,6 +107,22 @@ def describe_gone(y: RecurrentEvents, length: float) -> str | None:
         f"{first_few(y.ids[is_gone])}): each is forecast from its own end of follow-up. "
         "Leave those out that are gone, or mark their ends as terminal events."
     )
+
+
+def warn_of_unknown(y: RecurrentEvents, now: FloatArray) -> None:
+    """Warn if follow-up ends before the present; the dead have no more events."""
+    since = now - y.end
+    if y.is_terminal is not None:
+        since = np.where(y.is_terminal, 0.0, since)
+    late = since > 0.0
+    if late.any():
+        warn_user(
+            f"`now` is later than the end of follow-up of {late.sum():,} of {len(y):,} "
+            f"individuals (ids {first_few(y.ids[late])}), by "
+            f"{name_length(float(since.max()), y.time_unit)} at most: what happened in "
+            "between is not known, and forecasts do not count it.",
+            DataWarning,
+        )
 
 
 def read_lengths(horizon: Any, y: RecurrentEvents | None, now: Any, n: int) -> FloatArray:

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 
 from boostr._forecasting.arguments import describe_gone
-from boostr._typing import FloatArray
 from boostr.cli import _options as options
 from boostr.cli._files import load_polars
 from boostr.cli._inputs import FleetFiles, Known
@@ -27,7 +26,6 @@ from boostr.cli._output import (
     write_table,
 )
 from boostr.cli._tables import FleetData, read_fleet, read_when
-from boostr.data import RecurrentEvents
 from boostr.data.clip import read_times
 from boostr.data.individuals import count_of
 from boostr.data.times import name_length, name_unit
@@ -111,8 +109,6 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
     gone = describe_gone(fleet.y, length) if when is None else None
     if gone is not None:
         echo(gone)
-    if when is not None:
-        _say_unknown(fleet.y, read_times(fleet.y, when, "--now"))
     if json:
         found = {"horizon": length, "unit": fleet.y.time_unit, "total": total}
         found |= {} if groups is None else {"groups": as_records(groups)}
@@ -142,21 +138,6 @@ def _leave_out_late(fleet: FleetData, when: Any) -> FleetData:
         "--now"
     )
     return fleet.take(there)
-
-
-def _say_unknown(y: RecurrentEvents, now: FloatArray) -> None:
-    """Say for how many follow-up ends before the present; the dead have no events."""
-    since = now - y.end
-    if y.is_terminal is not None:
-        since = since[~y.is_terminal]
-    n_late = int(np.sum(since > 0.0))
-    if n_late:
-        longest = name_length(float(since.max()), y.time_unit)
-        echo(
-            f"--now is later than the end of follow-up of {n_late:,} of "
-            f"{count_of(len(since), 'individual', ',')}, by {longest} at most: what "
-            "happened since then is not known."
-        )
 
 
 _LABELS = ("id", "likely_kind")  # texts, or numbers

@@ -23,6 +23,7 @@ from boostr._forecasting.arguments import (
     interval_level,
     read_lengths,
     refuse_function,
+    warn_of_unknown,
 )
 from boostr._forecasting.outlook import Outlook, Present, make_outlook
 from boostr._forecasting.results import (
@@ -653,6 +654,8 @@ random_state, kind
         reach = np.maximum(lengths, span)
         layout = self.sensor_layout_
         present = Present.read(X, y, Z, future, now, exposure, layout=layout, reach=reach)
+        if now is not None and y is not None:
+            warn_of_unknown(y, present.now)
         warn_of_unused(find_unused_plan(self, future), "sensor", stacklevel=4)
         group = by if isinstance(by, str) else None
         table = match_columns(self, present.table, self.encoder_.names, group)
