@@ -84,7 +84,7 @@ def test_only_those_who_were_and_are_observed_are_judged(run, tmp_path):
     assert run("fit", events, "--out", model, *TINY).exit_code == 0
     result = run("evaluate", model, events, "--as-of", 60, "--json")
     assert json.loads(result.stdout)["individuals"] == 2
-    assert "judging 2 of 4 individuals" in result.stderr
+    assert "evaluating 2 of 4 individuals" in result.stderr
     result = run("evaluate", model, events, "--as-of", 100)
     assert result.exit_code == 2
     assert "observed after" in result.stderr

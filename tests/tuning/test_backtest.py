@@ -377,8 +377,10 @@ def test_sensors_that_follow_from_events_come_as_a_function(y):
     def memory(y, until):
         raise AssertionError
 
-    backtest(Drawn(), X, y, memory, as_of=[10.0], horizon=5.0)
+    models = {"drawn": Drawn(), "constant": HomogeneousPoisson()}  # which ignores them
+    table = backtest(models, X, y, memory, as_of=[10.0], horizon=5.0).table
     assert seen == [memory, memory]
+    assert table["candidate"].tolist() == ["drawn", "constant"]
 
 
 def test_expected_numbers_grow_with_the_exposures(y):

@@ -135,8 +135,8 @@ def judge_forecasts(
         )
     if rows.size < len(fleet.y):
         echo(
-            f"judging {rows.size} of {len(fleet.y)} individuals: those who were observed "
-            f"before {date} and went on to be"
+            f"evaluating {rows.size} of {len(fleet.y)} individuals: those under "
+            f"observation both before and after {date}"
         )
     settings = {
         "now": split.dates[rows],

@@ -378,6 +378,6 @@ def _tell_counts(y: RecurrentEvents, n_rows: int, columns: EventColumns) -> None
     other = _invert(str(columns.event))
     echo(
         f"warning: events look inverted: {n_events} of {n_rows} rows have one, and {n_last}"
-        f" of {len(y)} individuals at the end of follow-up (say --event {other!r} if it is "
-        "the other rows that have one)"
+        f" of {len(y)} individuals have one at the end of follow-up (use --event {other!r} "
+        "if the other rows are the events)"
     )

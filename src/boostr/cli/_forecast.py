@@ -51,7 +51,7 @@ def forecast(  # noqa: PLR0913 - every option is a parameter
         ),
     ] = None,
     at_least: Annotated[
-        int, typer.Option(help="Show the probability of at least so many events.")
+        int, typer.Option(help="Show the probability of at least this many events.")
     ] = 1,
     conformal: Annotated[
         bool, typer.Option("--conformal", help="Intervals calibrated on training.")

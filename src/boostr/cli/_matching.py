@@ -126,7 +126,7 @@ def _check_same(
         raise error(
             f"All individuals of {name} must be in the table of events, but {len(surplus)} "
             f"of {len(found)} are not (ids {first_few(surplus)}).\n\n"
-            "Hint: without any row in the events nobody knows how long they were observed. "
-            "Those who had no events enter with --end DATE, or with a row each for the end "
-            "of their follow-up; others are left out with --skip-unmatched."
+            "Hint: without a row in the events their follow-up is unknown. For individuals "
+            "without events, give --end DATE or add a row with the end of follow-up; "
+            "--skip-unmatched leaves out the others."
         )

@@ -231,8 +231,8 @@ def _check_costs(histories: EventTable, known: Known) -> None:
         else ("no costs", "some", "--cost COLUMN names them")
     )
     raise InvalidEventsError(
-        "Events must have costs where those of training had them, but these have "
-        f"{has} and those had {had}.\n\nHint: {hint}."
+        "Events must have costs if and only if those of training had costs, but these "
+        f"have {has} and those had {had}.\n\nHint: {hint}."
     )
 
 

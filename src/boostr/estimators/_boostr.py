@@ -71,8 +71,8 @@ class BoostR(ForecastMethods, PredictionMethods):
         Time in which leaf functions are written: counted in events of the average
         individual, or as given (the paper), from the first start of follow-up on.
     growth : {"best", "level"}, default="best"
-        Split the leaf with the largest gain first, up to `max_leaf_nodes`, or in rounds all
-        leaves with a gain, which may exceed it (the paper).
+        "best" splits the leaf with the largest gain first, up to `max_leaf_nodes`; "level"
+        splits all leaves with a gain in each round, and may exceed it (the paper).
     splitter : {"auto", "best", "random"}, default="auto"
         Thresholds: all of them, a few drawn at random (smoother), or what validation finds
         better ("best" without validation).
@@ -87,9 +87,9 @@ default="constant"
         Functions of time beside the sensors: a rate that only sensors change, or a family
         as for `leaf`. None leaves the rate to the sensors alone (the paper).
     sensor_penalty : {"group_lasso", "ridge"}, default="group_lasso"
-        What draws sensors to zero, with a strength of `gamma2`: a price on the length of
-        every sensor's coefficients in a leaf, which leaves useless sensors out altogether,
-        or imaginary individuals alone, which only make their effects small.
+        Penalty on the effects of sensors, of strength `gamma2`: a group lasso on the
+        coefficients of each sensor in a leaf, which sets useless sensors to exactly zero,
+        or a ridge penalty alone, which only makes their effects small.
     init : {"mean", "zero"}, default="mean"
         Where boosting starts: the first tree is a root alone, taken in full, which is the
         average individual; or nothing (the paper).
@@ -118,10 +118,11 @@ default="constant"
         Whether predicted curves are made non-negative and non-decreasing in time, as a
         cumulative count is; False gives the plain sum of the trees.
     n_origins : int, default=5
-        Number of earlier dates from which forecasts are tried out in `fit`: their errors
-        make the intervals of totals, see `forecast_fleet`, and tell whether a second time
-        scale helps. 0 saves the time; intervals then rest on errors that are usual
-        elsewhere, and there is one time scale.
+        Number of earlier dates at which forecasts are tested. Their errors set the width
+        of the intervals of totals, see `forecast_fleet`, and decide whether a second time
+        scale and curves of several exponents are used. 0 skips these tests: intervals then
+        rest on the usual errors of other fleets, there is one time scale, and validation
+        alone decides on the exponents.
     kinds : {"auto", "each", "total"}, default="auto"
         Whether each kind of events is learned by trees of its own, where `y` has kinds:
         predictions are the sum of those of the kinds then, and methods take ``kind``. Kinds
@@ -165,8 +166,8 @@ default="constant"
         For each sensor the rise of the held-out loss per individual when its effects are
         left out, and the standard error of that; None without sensors or validation.
     frailty_variance_ : float
-        Variance of what individuals do relative to their out-of-fold predictions, beyond
-        chance; see `forecast`. Without validation relative to their own, which is too low.
+        Variance of the frailties, that is, of the ratio of events to out-of-fold
+        predictions beyond chance; see `forecast`. Without validation it is too low.
     frailty_half_life_ : float
         Time after which an individual's history counts half; infinite where all of it
         counts.
@@ -333,7 +334,7 @@ default="constant"
         exposure: Any = None,
         callbacks: Sequence[Callback] | None = None,
     ) -> Self:
-        """Learn the trees.
+        """Fit the model to event histories.
 
         Parameters
         ----------

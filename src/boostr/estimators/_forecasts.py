@@ -98,11 +98,11 @@ class ForecastMethods(FittedEstimator):
             the date at which the forecast ends; by default as long as the training data,
             from the first start to the last end.
         Z : Trajectories, SharedSensors or callable, default=None
-            Sensors, for a model that was fitted with them. What they show after `now` is
-            not looked at, but for sensors that are known ahead, such as the season, which
-            goes on by itself. Sensors that follow from the events, such as the time since
-            the last one, come as a function ``Z(y, until)`` of histories and of the times
-            to reach; futures are then drawn, so that events that may come count.
+            Sensors, for a model that was fitted with them. Values after `now` are ignored,
+            except for sensors that are known ahead, such as the season. Sensors that are
+            computed from the events, such as the time since the last one, are given as a
+            function ``Z(y, until)`` of histories and the times up to which to compute them;
+            futures are then simulated, and their events change the sensors.
         future : Trajectories or SharedSensors, default=None
             What the sensors will show after `now`, all or some of them; by default the last
             values hold.
@@ -116,7 +116,7 @@ class ForecastMethods(FittedEstimator):
         quantiles : float or sequence of float, default=()
             Further quantiles of the time to the next event, beside the median.
         own_history : bool, default=True
-            Whether forecasts are updated by the histories; if not, these only tell `now`.
+            Whether histories update the forecasts; if False, they only determine `now`.
         intervals : {"frailty", "conformal"} or ForecastCalibration, default="frailty"
             Intervals of the frailty model, or such that are calibrated on forecasts of
             other individuals; see Notes.
@@ -142,11 +142,11 @@ class ForecastMethods(FittedEstimator):
             - ``expected``: expected number (or cost) of events in the time ahead;
             - ``probability`` of at least `k` events;
             - ``lower``, ``upper``: prediction interval of the number (or cost);
-            - ``next_event_median``: time from now by which the next event has happened with
-              probability one half, infinite if that is never so, or not within the
-              horizon where `Z` is a function, or not within the longer of the horizon and
-              the time of the training data where sensors are known ahead; further
-              quantiles as ``next_event_q10`` and so on;
+            - ``next_event_median``: median time from now to the next event; further
+              quantiles as ``next_event_q10`` and so on. Infinite if it is never reached; if
+              `Z` is a function, also if not within the horizon; if sensors are known ahead,
+              also if not within the horizon or the length of the training data, whichever
+              is longer;
             - ``frailty``: what the history multiplies the prediction by, 1 without one,
               renewal included if events make further ones rarer for a while;
             - ``terminal``: chance of the terminal event in the time ahead, for a model that
@@ -175,11 +175,11 @@ class ForecastMethods(FittedEstimator):
         independent of frailties, and count in units that make their variance equal to
         their mean.
 
-        Counts are negative binomial then. An interval holds the most probable numbers: the
-        next one enters as long as the probability so far and half of its own do not exceed
-        the level. Over many individuals it covers about the level; for a single
-        one with few expected events it can only cover more or less than that (0.1 events
-        expected: 0 alone covers 0.905, and 0 to 1 covers 0.995).
+        Counts are then negative binomial. An interval holds the most probable numbers: the
+        next one is added as long as the probability so far plus half of its own does not
+        exceed the level. Over many individuals the coverage is about the level; for a
+        single one with few expected events it must be above or below (0.1 events expected:
+        0 alone covers 0.905, and 0 to 1 covers 0.995).
 
         ``intervals="conformal"`` replaces the level by the one at which intervals for
         training individuals, forecast by models that have not seen them from the first half
@@ -188,16 +188,16 @@ class ForecastMethods(FittedEstimator):
         training individuals and forecast in that way. For other windows pass what
         `calibrate_forecast` returns; on individuals that training has not seen, coverage
         is at least the level, on average. Both take forecasts in which sensors hold their
-        last values, unless `calibrate_forecast` gets a future, too; neither is for a
-        function `Z`. Models without validation have no
-        such forecasts of training individuals, and their frailties are fitted to how well
-        the model fits those it has seen: own history may then count for too little.
+        last values, unless `calibrate_forecast` gets a future, too; neither supports a
+        function `Z`. Models without validation have no such forecasts of training
+        individuals. Their frailties are estimated from individuals that the trees have
+        seen, so own history may count for too little.
 
         Where the model was fitted with terminal events, individuals may die in the time
-        ahead, and all columns know it: numbers are those of a Poisson process that ends
-        with death. The hazard is multiplied by a power of the frailty if training has shown
-        that this makes deaths clearly more likely. Individuals whose history ends with a
-        terminal event expect nothing.
+        ahead, and all columns allow for it: numbers are those of a Poisson process that
+        ends with death. The hazard is multiplied by a power of the frailty if this clearly
+        raises the likelihood of the deaths in training. Individuals whose history ends with
+        a terminal event have an expected number of 0.
 
         Intervals of costs reach half a unit beyond whole numbers of units, as costs need
         not be whole.
@@ -303,11 +303,11 @@ random_state, kind
 
         Notes
         -----
-        Errors that all individuals share do not average out. In `fit`, forecasts from up to
-        `n_origins` earlier dates are compared with what came; the errors of their totals
-        widen the interval, the more the longer the horizon. Where there were fewer such
-        dates, errors that are usual on other fleets take their place, and intervals are
-        wide. A change that no history has shown is not in them.
+        Errors that all individuals share do not average out. Forecasts from up to
+        `n_origins` earlier dates are compared with the observed totals, and their errors
+        widen the interval, more so for a longer horizon. The usual error of other fleets
+        counts as two further dates, so intervals are wide where dates are few. No interval
+        allows for a change that the histories have not shown.
 
         Examples
         --------
@@ -488,14 +488,14 @@ random_state, kind
         times : array-like of shape (m,)
             Times, from 0 on.
         y : RecurrentEvents, default=None
-            Histories: curves are the events so far up to the end of each, and a forecast
-            after it, for which later samples of `Z` count as planned; `forecast` knows
-            those up to its present alone. None predicts new individuals from time 0 on.
+            Histories. Each curve counts the observed events up to the end of follow-up and
+            is a forecast after it, with later samples of `Z` as planned values (`forecast`
+            ignores these). None predicts new individuals from time 0 on.
         level : float, default=0.9
             Probability of the band at a time.
         of : {"count", "mean"}, default="count"
-            Band of the number of events that will be seen, or of the expected number, about
-            which the models of the folds disagree.
+            "count" is a band of the number of events that will be observed, "mean" a band
+            of the expected number, from the differences between the models of the folds.
         exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
             As in `forecast`.
         kind : object, default=None
@@ -575,7 +575,7 @@ random_state, kind
         out_of_fold: bool = False,
         exposure: Any = None,
     ) -> ForecastCalibration:
-        """Measure how forecasts over the last part of known histories would have done.
+        """Calibrate prediction intervals on forecasts of the last part of histories.
 
         Parameters
         ----------
@@ -601,8 +601,8 @@ random_state, kind
         ForecastCalibration
             To be passed as `intervals` to `forecast`, for the same horizon: intervals then
             cover at least the level, on average over individuals that are exchangeable with
-            these, if training has not seen them; with `out_of_fold` about the level, as
-            forecasts are made by the average of models of which each score has one.
+            these, if training has not seen them; with `out_of_fold` about the level, since
+            each score comes from one fold model, and forecasts average all of them.
         """
         check_is_fitted(self)
         horizon = check_length(horizon, "horizon")

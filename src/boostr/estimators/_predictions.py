@@ -350,7 +350,7 @@ class PredictionMethods(FittedEstimator):
         sample_weight: ArrayLike | None = None,
         Z: Sensors | None = None,
     ) -> float:
-        """Tell how much better the predictions explain events than the average does.
+        """Return the mean gain in log-likelihood over the average individual.
 
         The mean log-likelihood per individual of the point process with the predicted
         intensity, minus that of the average individual of the training data. It is fair to
@@ -395,7 +395,7 @@ class PredictionMethods(FittedEstimator):
         return float(np.average(gains, weights=weights))
 
     def check_sensors(self, Z: Trajectories) -> dict[str, dict[str, int]]:
-        """Count where sensors are outside of what training has seen.
+        """Count sensor values that are unknown or outside the range of training.
 
         Predictions take the nearest value seen in place of a number below or above, and
         the average in place of an unknown value or an unseen category.
@@ -479,7 +479,7 @@ class PredictionMethods(FittedEstimator):
         -------
         ndarray of shape (n, m)
             Expected number (or cost) of events in (0, t] of the training individuals, while
-            they are alive; NaN for those that no model has left out.
+            they are alive; NaN for individuals that every model was trained on.
         """
         fitted, checked = self._read_fitted(), check_times(times)
         theta = fitted.training_coefficients()

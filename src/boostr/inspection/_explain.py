@@ -273,9 +273,9 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
 ) -> Explanation:
     """Explain the expected number of events of each individual by its features.
 
-    Exact Shapley values of the sum of trees: what each feature, and each sensor, adds to
-    the number that is expected of the average individual. Together they make up the
-    prediction to the last digits.
+    Exact Shapley values of the sum of trees: what each feature and each sensor adds to the
+    expected number of the average individual. The average and all amounts sum to the
+    prediction, up to rounding.
 
     Parameters
     ----------
@@ -290,9 +290,9 @@ def explain(  # noqa: PLR0913 - all but the first four are by name
     start, stop : float or array-like of shape (n,), default=None
         Explain the events in (start, stop] instead, one window for all or one each.
     frailty : array-like of shape (n,), default=None
-        How many times as many events as the model says are expected of each individual,
-        from what it did so far, in the order of `X` (the rows of ``model.forecast`` are
-        sorted by risk). The difference is a reason of its own, "own history".
+        Factor by which each individual's own history multiplies its expected number, in
+        the order of `X` (the rows of ``model.forecast`` are sorted by risk). The difference
+        is a reason of its own, "own history".
     exposure : float, array-like of shape (n,), mapping or Trajectories, default=None
         Exposures of the individuals, for a model that was fitted with some; by default 1,
         so that amounts are per unit. The average is that of the same exposure.

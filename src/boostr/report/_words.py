@@ -22,8 +22,8 @@ _CLEARLY = NormalDist().inv_cdf(0.995)  # standard errors that are no chance
 _KNOWN = 1.0  # standard error of a slope that says something
 _SOURCES = {
     "out_of_fold": "These are the individuals that the model was trained on. Each of {n} "
-    "is predicted by models that were trained without it (out-of-fold), so that nothing "
-    "here was learned by heart.",
+    "is predicted by models that were trained without it (out-of-fold), as if it "
+    "were new.",
     "in_sample": '{trained_on} Train with validation="cv" and make the report on the same '
     "individuals in the same order, or give it a back-test, to know how good the model is.",
     "new": "These are not the individuals of training, or not with the same histories; {n} "
@@ -289,8 +289,8 @@ def _write_facts(content: Content, what: str) -> Rows:
         ),
         "slope": (
             "Differences between individuals (1 at best)",
-            "Observed over expected, with its standard error (calibration slope); below 1 "
-            "individuals differ less than the model says, above 1 more.",
+            "Observed over predicted differences, with standard error (calibration slope); "
+            "below 1 individuals differ less than the model predicts, above 1 more.",
         ),
         "top": (
             f"Share of {what} among the riskiest tenth",

@@ -66,8 +66,8 @@ def backtest(  # noqa: PLR0913 - all but the first four are by name
     y : RecurrentEvents
         Event histories, in calendar time or in age.
     Z : Trajectories, SharedSensors or callable, default=None
-        Sensors; or the function that makes them of the events, as in ``BoostR.fit``.
-        Baselines do not look at them.
+        Sensors, or a function that computes them from the events, as in ``BoostR.fit``.
+        Baselines that use no sensors ignore them, and all of them ignore a function.
     as_of : sequence, or int
         The dates: times on the axis of `y`, or time stamps where `y` was made of them.
         Where time is age, a time stamp cuts every individual at its own age on that day,

@@ -328,7 +328,8 @@ def list_candidates(
         else:
             _check_model(name, each)
             still = np.zeros(len(common.events))
-            found.append(Candidate(name, each, common, function, still))
+            own = function if hasattr(each, "forecast") else None  # others ignore it
+            found.append(Candidate(name, each, common, own, still))
     return common, found
 
 

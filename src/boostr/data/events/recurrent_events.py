@@ -321,9 +321,9 @@ class RecurrentEvents(IndividualArray):
             does not say since when events would have been seen.
         end : str, scalar, mapping, Series or (n,) array-like, optional
             End of follow-up of the individuals that have no row for it, given as `start`
-            is; a text that is no column is a time stamp. Individuals that `start` or `end`
-            name by id and that have no rows are observed without events: this is how
-            machines that never failed get into a table of work orders.
+            is; a text that is not a column name is a time stamp. Individuals whose ids are
+            in `start` or `end` and that have no rows were observed without events: this
+            is how to add machines that never failed to a table of work orders.
         unit : {"s", "min", "m", "h", "D", "W"}, optional
             Unit to which time stamps and durations are converted, days by default.
             Numbers stay as they are, and any text is kept as the name of their unit.
@@ -512,7 +512,7 @@ class RecurrentEvents(IndividualArray):
 
         Inspections and meter readings tell how many events there were since the last one,
         but not when. Models, mean cumulative functions and metrics of counts take such
-        histories like others; what needs times of events says so.
+        histories like any others; methods that need event times raise an error.
 
         Parameters
         ----------
@@ -737,7 +737,7 @@ class RecurrentEvents(IndividualArray):
         cache: str | PathLike[str] | None = None,
         sort_memory: str = "1GB",
     ) -> ScannedEvents:
-        """Point at Parquet files with more events than fit into memory.
+        """Scan Parquet files with more events than fit into memory.
 
         `BoostR.fit` takes the result as ``y`` and goes through the files twice, a chunk at
         a time. Files that are sorted by id are read as they stand; so are those that each
@@ -768,12 +768,12 @@ class RecurrentEvents(IndividualArray):
             Folder for sorted rows, to find them there the next time; by default they are
             deleted with the object.
         sort_memory : str, default="1GB"
-            Memory that sorting may take; it goes on on disk.
+            Memory for sorting; what does not fit is sorted on disk.
 
         Returns
         -------
         ScannedEvents
-            Of which nothing is read yet.
+            Histories that are read when they are needed.
 
         Examples
         --------
@@ -899,7 +899,7 @@ class RecurrentEvents(IndividualArray):
     def in_calendar_time(self, since: ArrayLike | None = None) -> Self:
         """Count the time of all individuals from one date.
 
-        Who starts later enters late, as in a table that was read with a common origin.
+        Individuals that start later enter late, as in a table read with a common origin.
 
         Parameters
         ----------

@@ -565,7 +565,7 @@ class Trajectories(IndividualArray):
         Returns
         -------
         SharedSensors
-            The seasons that remain; `BoostR` does without sensors where none does.
+            The seasons that were kept; if there are none, `BoostR` uses no sensors.
 
         Examples
         --------
@@ -835,7 +835,7 @@ class Trajectories(IndividualArray):
         -------
         Trajectories or SharedSensors
             All sensors, with pieces that begin at the samples of either; shared sensors
-            join them when they meet histories.
+            are added when the histories, and so the dates, are known.
 
         Raises
         ------
@@ -861,11 +861,11 @@ class Trajectories(IndividualArray):
         Parameters
         ----------
         **sensors : callable, number or array
-            By name. For a sensor that is there: a function of the array of its known
-            values, or one value for all of these. For a new one: a function of a dict
-            with the arrays of all sensors, or one value for all pieces. In both cases
-            also an array with the values of all pieces. A sensor of categories takes one
-            of them.
+            New values by the sensor's name. For an existing sensor: a function of the
+            array of its known values, or one value for all of these. For a new sensor: a
+            function of a dict with the arrays of all sensors, or one value for all pieces.
+            For either, also an array with the values of all pieces. The values of a
+            categorical sensor are categories.
 
         Returns
         -------
@@ -896,9 +896,9 @@ class Trajectories(IndividualArray):
         Returns
         -------
         Trajectories
-            The own sensors up to ``at``; then, from the first known value on, those of the
-            future, beginning with what holds there at ``at``. Until then, and where the
-            future lacks the sensor, the last own value goes on.
+            These sensors up to ``at``, and those of the future after it, beginning with
+            the value that the future has at ``at``. As long as the future has no known
+            value, or if it lacks the sensor, the last value before ``at`` holds.
 
         Examples
         --------
