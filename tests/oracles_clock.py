@@ -30,14 +30,38 @@ def nelson_aalen(events):
     return times, np.cumsum(rises)
 
 
-def log_log_line(times, rates, counts):
-    """Return the slope of log rates over log times, and its standard error.
+def falling_rate(shares, rates, counts):
+    """Return the exponent at the end of a falling rate, by fits of all its courses.
+
+    A kink, at which the fall slows down, or a step after a share of the time must explain
+    four times the variance that it leaves.
+    """
+    plain = [log_line(own, rates, counts) for own in ([np.log(shares)], [shares])]
+    best = min(plain, key=lambda fit: fit[2])
+    n_after = {share: np.sum(shares > share) for share in (0.4, 0.5, 0.6, 0.7, 0.8)}
+    changes = [share for share, n in n_after.items() if 2 <= n <= len(shares) - 2]
+    kinks = [[shares, np.maximum(shares - share, 0.0)] for share in changes]
+    slower = [log_line(own, rates, counts) for own in kinks]
+    slower = [fit for fit in slower if fit[0][1] >= 0.0]
+    steps = [log_line([shares > share], rates, counts) for share in changes]
+    changed = min(slower + steps, key=lambda fit: fit[2])
+    if best[2] - changed[2] > 4.0 * changed[3]:
+        best = changed
+        if len(changed[0]) == 1:
+            return 0.0
+    slope, error = best[0].sum(), np.sqrt(best[1].sum())
+    return max(slope + error, -3.0) if slope < -2.0 * error else 0.0
+
+
+def log_line(columns, rates, counts):
+    """Return slopes of log rates, their covariance, squared residuals, and their scatter.
 
     The variance of a log rate is one over its count, or more where rates scatter more.
     """
-    design = np.column_stack([np.log(times), np.ones(len(times))])
-    information = design.T @ (counts[:, None] * design)
-    slope, level = np.linalg.solve(information, design.T @ (counts * np.log(rates)))
-    rest = np.log(rates) - slope * np.log(times) - level
-    scatter = max(counts @ rest**2 / (len(times) - 2), 1.0)
-    return slope, np.sqrt(scatter * np.linalg.inv(information)[0, 0])
+    root = np.sqrt(counts)[:, None]
+    design = root * np.column_stack([*columns, np.ones(len(rates))])
+    found, *_ = np.linalg.lstsq(design, root[:, 0] * np.log(rates))
+    squares = np.sum((root[:, 0] * np.log(rates) - design @ found) ** 2)
+    scatter = max(squares / (len(rates) - len(found)), 1.0)
+    covariance = scatter * np.linalg.inv(design.T @ design)
+    return found[:-1], covariance[:-1, :-1], squares, scatter

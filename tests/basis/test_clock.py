@@ -10,6 +10,7 @@ from tests.windows import observe_in
 from boostr.basis import CalendarClock, OperationalClock
 from boostr.basis.clock import (
     PooledHistories,
+    end_exponent,
     find_gaps,
     find_recent,
     fit_fall,
@@ -414,17 +415,38 @@ MANY = np.full(8, 500.0)
 
 @pytest.mark.parametrize("slope", [-0.2, -0.5, -0.8])
 def test_the_exponent_of_a_falling_power_law_is_found(slope):
-    assert_allclose(fit_fall(EDGES, 3.0 * MIDDLE**slope, MANY), slope)
+    assert_allclose(fit_fall(EDGES, 3.0 * MIDDLE**slope, 1e9 * MANY), slope, atol=1e-5)
+
+
+@pytest.mark.parametrize("slope", [-0.3, -0.8, -2.0])
+def test_an_exponential_ends_as_steep_as_a_power_law(slope):
+    falling = 3.0 * np.exp(slope * MIDDLE / EDGES[-1])
+    assert_allclose(fit_fall(EDGES, falling, 1e9 * MANY), slope, atol=1e-5)
+
+
+def test_the_fewer_the_events_the_less_steep_the_fall():
+    slopes = [fit_fall(EDGES, MIDDLE**-0.7, n * MANY) for n in (1.0, 2.0, 10.0, 1e9)]
+    assert np.all(np.diff(slopes) < 0.0)
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [np.where(MIDDLE < 7.0, 1.0, 0.5), np.exp(-0.3 * np.minimum(MIDDLE, 6.0))],
+    ids=["a step", "a fall that ends"],
+)
+def test_a_fall_that_is_over_does_not_go_on(rates):
+    assert_allclose(fit_fall(EDGES, rates, 10.0 * MANY), 0.0, atol=0.05)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_falls_are_those_of_weighted_least_squares(seed):
     rng = np.random.default_rng(seed)
-    rates = MIDDLE**-0.7 * rng.uniform(0.8, 1.2, 8)
-    counts = rng.uniform(0.0, 900.0, 8)
-    slope, error = oracles_clock.log_log_line(MIDDLE, rates, counts)
-    is_clear = slope <= -2.0 * error
-    assert_allclose(fit_fall(EDGES, rates, counts), max(slope, -0.9) if is_clear else 0.0)
+    step, speed = rng.choice([1.0, 0.7]), rng.choice([0.0, 0.1, 0.3])
+    rates = np.exp(-speed * np.minimum(MIDDLE, rng.uniform(4.0, 10.0)))
+    rates *= np.where(MIDDLE > 6.0, step, 1.0) * rng.uniform(0.8, 1.2, 8)
+    counts = rng.uniform(1.0, 900.0, 8)
+    expected = oracles_clock.falling_rate(MIDDLE / EDGES[-1], rates, counts)
+    assert_allclose(fit_fall(EDGES, rates, counts), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.4, 2.0])
@@ -441,8 +463,9 @@ def test_cells_without_events_do_not_tell_a_fall():
     assert fit_fall(EDGES, MIDDLE**-0.5, counts) == 0.0
 
 
-def test_a_fall_is_never_so_steep_that_the_count_stops():
-    assert fit_fall(EDGES, MIDDLE**-3.0, MANY) == -0.9
+def test_a_fall_never_goes_on_so_steeply_that_the_count_stops():
+    assert fit_fall(EDGES, MIDDLE**-5.0, MANY) == -3.0
+    assert_allclose([end_exponent(-3.0), end_exponent(-0.5)], [0.1, 0.5])
 
 
 def draw_by_rate(rng, rate, end=10.0, n=400):
@@ -455,7 +478,7 @@ def draw_by_rate(rng, rate, end=10.0, n=400):
 @pytest.mark.parametrize(
     "rate",
     [
-        lambda t: np.where(t < 7.0, 0.8, 0.4),  # not a power of time
+        lambda t: 0.9 - 0.06 * t,  # not a power of time
         lambda t: 0.9 * np.exp(-0.2 * t),
         lambda t: 0.9 * np.maximum(t, 1.0) ** -0.5,
     ],

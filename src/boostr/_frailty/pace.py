@@ -25,6 +25,7 @@ from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
 from boostr.basis.clock import (
     ROUNDING,
+    end_exponent,
     fit_fall,
     follow_trend,
     pool_recent,
@@ -162,8 +163,8 @@ class FittedPace:
             # Time under observation, of those for whom one event a unit of it is expected.
             exposure = expected / self.speed * follow_trend(since, slope)
             factor = pool_recent(edges, came, came, exposure) / clock.last_rate
-            if clock.last_slope != 1.0 + slope:  # a new clock needs new curves
-                clock = replace(clock, last_slope=1.0 + slope)
+            if clock.last_slope != end_exponent(slope):  # a new clock needs new curves
+                clock = replace(clock, last_slope=end_exponent(slope))
         factors = np.append(factors, max(factor, _LEAST_EXPECTED))
         return PacedClock(clock, Pace(edges, factors), self.second)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts load when they are used, which keeps `import boostr` light
@@ -21,6 +24,7 @@ __all__ = [
     "Clock",
     "OperationalClock",
     "PooledHistories",
+    "end_exponent",
     "find_gaps",
     "find_recent",
     "fit_fall",
@@ -38,7 +42,7 @@ _RECENT_EVENTS = 30  # that tell a rate
 _N_LEVEL_CELLS = 80  # of the time axis, by which the time that tells the level is extended
 _N_TREND_CELLS = 8  # of the time axis, whose rates tell a trend
 _TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
-_CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
+_CLEAR = 2.0  # standard errors by which a rate must fall, or a fall must have slowed down
 _N_ROUNDS = 3  # of balancing what is expected and what came
 _N_FINE = 16  # pieces between two knots in which numbers at risk are taken as constant
 _STEPS = (0.5, 2.0)  # factors of one round
@@ -47,7 +51,9 @@ _N_REMEMBERED = 32  # clocks whose curves are not made again
 _STEEPEST_END = 3.0  # slope of a monotone cubic at an end, over the mean slope there
 _MOST_SPREADS = 20  # of events of intervals on the clock that they tell
 _STILL = 1e-4  # of the time axis: the mean move of events below which they stay
-_STEEPEST = -0.9  # exponent of a falling rate; at -1 the count would hardly go on
+_CHANGES = (0.4, 0.5, 0.6, 0.7, 0.8)  # shares of the time axis after which a fall may slow
+_STEEPEST = -3.0  # exponent of a falling rate
+_STEEPEST_AHEAD = -0.9  # the same after the end; at -1 the count would hardly go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,7 @@ class OperationalClock:
         places = _choose_places(events, times, pooled, origin, since)
         knots = _place_knots(times, mean, since, pooled, rate, places)
         slope = pooled.fall()
-        clock = cls._through(origin, *knots, 1.0 + slope, pooled.level(slope))
+        clock = cls._through(origin, *knots, end_exponent(slope), pooled.level(slope))
         return pooled.balance(clock)
 
     @classmethod
@@ -438,23 +444,73 @@ def follow_trend(edges: FloatArray, slope: float) -> FloatArray:
 
 
 def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
-    """Return the exponent of a clearly falling rate, 0 of others.
+    """Return the exponent with which a clearly falling rate ends, 0 of others.
 
     ``edges`` are times from the origin, between which there were ``counts`` of events at
-    ``rates``. A rise is not taken as a trend: it would go on for ever.
+    ``rates``. The rate falls as a power of time, exponentially, exponentially until it
+    slows down, or at once; the last two must fit clearly better. The exponent is that of a
+    power which falls as fast at the end, less steep by a standard error. A rise is not
+    taken as a trend: it would go on for ever.
     """
-    middle = 0.5 * (edges[1:] + edges[:-1])
-    some = (counts > 0.0) & (rates > 0.0) & (middle > _TREND_FROM * edges[-1])
+    passed = 0.5 * (edges[1:] + edges[:-1]) / edges[-1]
+    some = (counts > 0.0) & (rates > 0.0) & (passed > _TREND_FROM)
     if some.sum() < 3:
         return 0.0
-    log_times, log_rates, counts = np.log(middle[some]), np.log(rates[some]), counts[some]
-    centre, level = (np.average(x, weights=counts) for x in (log_times, log_rates))
-    curvature = float(counts @ (log_times - centre) ** 2)
-    slope = float(counts @ ((log_times - centre) * log_rates)) / curvature
-    rest = log_rates - level - slope * (log_times - centre)
-    spread = max(float(counts @ rest**2) / (len(rest) - 2), 1.0)  # 1 for Poisson counts
-    is_clear = slope <= -_CLEAR * np.sqrt(spread / curvature)
-    return max(slope, _STEEPEST) if is_clear else 0.0
+    passed, log_rates, counts = passed[some], np.log(rates[some]), counts[some]
+    one, end = np.ones(len(passed)), np.array([0.0, 1.0])
+    trends = [
+        _fit_trend(np.column_stack([one, times]), log_rates, counts, end)
+        for times in (np.log(passed), passed)
+    ]
+    best = min(trends, key=attrgetter("rest"))
+    changes = [
+        _fit_trend(design, log_rates, counts, gradient)
+        for design, gradient in _list_changes(passed)
+    ]
+    slower = [change for change in changes if change.last >= 0.0 or not change.slope]
+    if slower:
+        changed = min(slower, key=attrgetter("rest"))
+        if best.rest - changed.rest > _CLEAR**2 * changed.spread:
+            best = changed
+    is_clear = best.slope < -_CLEAR * best.error
+    return max(best.slope + best.error, _STEEPEST) if is_clear else 0.0
+
+
+class _Trend(NamedTuple):
+    """Logarithms of rates as a function of time."""
+
+    slope: float  # at the end
+    error: float
+    last: float  # coefficient
+    rest: float  # squared residuals
+    spread: float  # of them, 1 for Poisson counts
+
+
+def _fit_trend(
+    design: FloatArray, log_rates: FloatArray, counts: FloatArray, gradient: FloatArray
+) -> _Trend:
+    """Fit a trend whose slope at the end is the gradient times its coefficients."""
+    covariance = np.linalg.inv(design.T @ (counts[:, None] * design))
+    found = covariance @ (design.T @ (counts * log_rates))
+    rest = float(counts @ (log_rates - design @ found) ** 2)
+    spread = max(rest / (len(design) - len(found)), 1.0)
+    error = float(np.sqrt(spread * (gradient @ covariance @ gradient)))
+    return _Trend(float(gradient @ found), error, float(found[-1]), rest, spread)
+
+
+def _list_changes(passed: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield kinks and steps of trends, with what makes slopes at the end of them."""
+    one, n = np.ones(len(passed)), len(passed)
+    for share in _CHANGES:
+        late = np.maximum(passed - share, 0.0)
+        if n > 4 and 2 <= np.count_nonzero(late) <= n - 2:
+            yield np.column_stack([one, passed, late]), np.array([0.0, 1.0, 1.0])
+            yield np.column_stack([one, late > 0.0]), np.zeros(2)
+
+
+def end_exponent(fall: float) -> float:
+    """Return the exponent of a clock after its end, given that of a falling rate."""
+    return 1.0 + max(fall, _STEEPEST_AHEAD)
 
 
 class _Ramp:
