@@ -39,12 +39,15 @@ def as_times(times: ArrayLike, name: str, hint: str = _COUNTED) -> FloatArray:
 
     ``name`` and ``hint`` are for the message if they are not numbers.
     """
+    error = InvalidParameterError(
+        f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
+    )
+    if np.asarray(times).dtype.kind in "mM":  # whose units NumPy would count
+        raise error
     try:
         return np.atleast_1d(np.asarray(times, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`{name}` must be numbers, but they are {times!r}.\n\nHint: {hint}"
-        ) from error
+    except (TypeError, ValueError) as reason:
+        raise error from reason
 
 
 def check_times(times: ArrayLike, name: str = "times") -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostr._training.doubts import warn_of_doubtful_times
 from boostr._training.event_sensors import HistorySensors, fit_event_sensors
 from boostr._training.fit import fit_model
 from boostr._training.kinds import fit_kinds, refuse_kinds
@@ -378,6 +379,8 @@ default="constant"
         forget(self, "fitted_", "n_features_in_", "feature_names_in_")
         with name_interrupt():
             is_target = isinstance(y, (RecurrentEvents, ScannedEvents))
+            if isinstance(y, RecurrentEvents):
+                warn_of_doubtful_times(y)
             given = None if callable(Z) else Z
             table, sensors = split_panel(X, given, y if is_target else None)
             table = check_table(table)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from boostr._typing import FloatArray, OffsetArray, PositionArray
+from boostr.data.flat import owners_of
 from boostr.exceptions import InvalidEventsError
 
 if TYPE_CHECKING:
     from boostr.data.events.recurrent_events import RecurrentEvents
+
+Events = TypeVar("Events", bound="RecurrentEvents")
 
 __all__ = [
     "clip_intervals",
@@ -21,6 +24,7 @@ __all__ = [
     "refuse_intervals",
     "smear_events",
     "spread",
+    "to_periods",
 ]
 
 _GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)  # multiples of it fill the unit interval evenly
@@ -62,6 +66,40 @@ def place_events(
     times = np.interp(begin + share * (end - begin), clock, grid)
     times = np.where(end > begin, times, put_evenly(y.intervals))
     return y._with(times=np.clip(times, np.nextafter(start, stop), stop))
+
+
+def to_periods(y: Events, *, at_start: bool) -> Events:
+    """Return histories whose events came in the period that their time ends, or starts.
+
+    Times of all individuals are those at which periods meet.
+    """
+    if y.intervals is not None or not y.times.size:
+        return y
+    owner, window = y.event_owner, _find_windows(y)
+    dates, place = np.unique(y.times, return_inverse=True)
+    if at_start:
+        stop = np.append(dates[1:], y.window_stop.max())[place]
+        start, stop = y.times, np.minimum(stop, y.window_stop[window])
+    else:
+        start = np.append(y.window_start.min(), dates[:-1])[place]
+        start, stop = np.maximum(start, y.window_start[window]), y.times
+    # What is booked when follow-up ends starts no period.
+    start = np.where(start < stop, start, np.nextafter(stop, -np.inf))
+    is_first = np.append(True, (np.diff(owner) != 0) | (np.diff(place) != 0))
+    begins = np.flatnonzero(is_first)
+    counts = np.diff(np.append(begins, owner.size))
+    intervals = spread(start[begins], stop[begins], counts)
+    return y._with(times=put_evenly(intervals), intervals=intervals)
+
+
+def _find_windows(y: RecurrentEvents) -> PositionArray:
+    """Return the window of every event."""
+    is_window = np.repeat([True, False], [y.window_stop.size, y.times.size])
+    owner = np.concatenate([owners_of(y.window_offsets), y.event_owner])
+    order = np.lexsort((is_window, np.concatenate([y.window_stop, y.times]), owner))
+    n_before = np.empty(order.size, dtype=np.int64)
+    n_before[order] = np.cumsum(is_window[order]) - is_window[order]
+    return n_before[y.window_stop.size :]
 
 
 def smear_events(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostr._checks.ids import check_one_each, check_unique
-from boostr._checks.numbers import blame, first_few, is_missing
+from boostr._checks.numbers import blame, first_few, is_missing, warn_user
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.columns import (
     Column,
@@ -28,6 +28,7 @@ from boostr.data.events.terminal import check_terminal_rows
 from boostr.data.individuals import concatenate_ids, count_of
 from boostr.data.times import as_stamp, common_kind, count_times
 from boostr.exceptions import (
+    DataWarning,
     DuplicateRowsWarning,
     InvalidEventsError,
     InvalidParameterError,
@@ -131,6 +132,7 @@ def read_long(
         ends = np.full(ids.size, np.nan).astype(times.dtype)
         if end is not None:
             ends = _read_each(frame, end, "end", times.dtype.kind, owner, ids)
+            _warn_of_earlier_ends(times[~is_event], ends, owner[rows][~is_event], ids)
         if is_terminal is not None:  # events that are terminal are ends, too
             ends[owner[rows][is_terminal]] = times[is_terminal]
         without = np.bincount(owner[~is_event], minlength=ids.size) == 0
@@ -139,7 +141,7 @@ def read_long(
         owner = np.concatenate([owner, added])
         is_event = np.concatenate([is_event, np.zeros(added.size, dtype=bool)])
     is_end = ~is_event
-    _check_one_end(is_end, owner, ids)
+    _check_one_end(is_end, owner, ids, is_given=end is not None)
     moments = {"time": times} | ({} if entry is None else {"start": entry[owner]})
     numbers, clock = count_times(moments, owner, unit=unit, origin=origin)
     stop, window_owner = numbers["time"][is_end], owner[is_end]
@@ -275,7 +277,23 @@ def _column(frame: Frame, columns: Columns, role: str) -> Column:
     return frame.get_column(name)
 
 
-def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None:
+def _warn_of_earlier_ends(
+    times: AnyArray, ends: AnyArray, owner: OffsetArray, ids: AnyArray
+) -> None:
+    """Warn if rows without an event end most follow-ups before the given end."""
+    early = np.unique(owner[times < ends[owner]])
+    if early.size > 0.5 * ids.size:
+        warn_user(
+            f"Follow-up ends before `end` for {early.size:,} of {ids.size:,} individuals (ids "
+            f"{first_few(ids[early])}), at their rows with event 0. If these rows are "
+            "something else, such as inspections, keep only the rows with events.",
+            DataWarning,
+        )
+
+
+def _check_one_end(
+    is_end: BoolArray, owner: OffsetArray, ids: AnyArray, *, is_given: bool
+) -> None:
     """Refuse individuals with no end of follow-up, or with several."""
     n_ends = np.bincount(owner[is_end], minlength=ids.size)
     if (n_ends == 0).any():
@@ -292,7 +310,10 @@ def _check_one_end(is_end: BoolArray, owner: OffsetArray, ids: AnyArray) -> None
             "Every individual must have only one row for its end of follow-up (event 0)",
             ids,
             n_ends > 1,
-            "keep the latest of them; for gaps in the observation use `from_start_stop`.",
+            "keep only the rows with events, as `end` is given."
+            if is_given
+            else "keep the latest of them; for gaps in the observation use "
+            "`from_start_stop`.",
         )
 
 

@@ -6,18 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import boostr
+from boostr._checks.parameters import check_choice
 from boostr._html import make_card, make_facts, make_note
 from boostr._typing import AnyArray, BoolArray, FloatArray, OffsetArray
 from boostr.data.events.assemble import assemble
 from boostr.data.events.describe import EventsSummary, describe_events
 from boostr.data.events.exposure import Exposure
 from boostr.data.events.frames import write_long, write_start_stop
+from boostr.data.events.intervals import to_periods
 from boostr.data.events.kinds import find_kind, join_kinds, keep_kinds
 from boostr.data.events.read import (
     find_tied,
@@ -958,6 +960,41 @@ class RecurrentEvents(IndividualArray):
         (array([10.,  7.]), array([ 0., 50.]))
         """
         return to_age(self, since)
+
+    def in_periods(self, at: Literal["end", "start"] = "end") -> Self:
+        """Take events as booked by period, such as at the end of each month.
+
+        Where events have the date of their booking, these dates are few and the same for
+        all individuals. How many events the last tenth of the time has then depends on
+        how many dates are in it. This method says instead that each event came at some
+        time in its period, as `from_counts` does. Periods meet at the dates of events.
+
+        Parameters
+        ----------
+        at : {"end", "start"}, default="end"
+            Whether dates are those of the ends of periods, or of their starts.
+
+        Returns
+        -------
+        RecurrentEvents
+            The same histories with events in intervals. Counts over intervals are
+            returned as they are.
+
+        See Also
+        --------
+        from_counts : Reads the number of events of each period.
+
+        Examples
+        --------
+        >>> from boostr.data import RecurrentEvents
+        >>> y = RecurrentEvents.from_lists([[30.0, 60.0], [60.0]], start=[0, 40], end=90.0)
+        >>> y.in_periods().intervals[:, :2]
+        array([[ 0., 30.],
+               [30., 60.],
+               [40., 60.]])
+        """
+        check_choice(at, ("end", "start"), "at")
+        return to_periods(self, at_start=at == "start")
 
     def equals(self, other: object) -> bool:
         """Return whether two containers hold the same histories in the same order.
