@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from boostr._checks.parameters import check_length, check_times, check_windows
@@ -18,6 +19,21 @@ def test_times_are_finite_and_not_negative(times):
 def test_times_have_one_axis():
     with pytest.raises(InvalidParameterError, match=r"shape is \(1, 2\)"):
         check_times([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        pd.to_datetime(["2024-03-31"]),
+        pd.Series(pd.to_timedelta([3], unit="D")),
+        np.array(["2024-03-31"], "M8[D]"),
+        np.datetime64("2024-03-31"),
+        [pd.Timestamp("2024-03-31")],
+    ],
+)
+def test_dates_and_durations_are_no_numbers(dates):
+    with pytest.raises(InvalidParameterError, match=r"must be numbers(.|\n)*y\.origin"):
+        check_times(dates)
 
 
 def test_texts_are_no_times():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from boostr.data import RecurrentEvents
-from boostr.exceptions import BoostrError
+from boostr.exceptions import BoostrError, DataWarning, InvalidEventsError
 
 ORDERS = {"well": ["W3", "W1", "W3"], "day": [8.5, 2.0, 3.0]}
 ROLES = {"id": "well", "time": "day"}
@@ -152,3 +152,23 @@ def test_exposures_of_a_column_are_not_those_of_individuals_without_rows():
         RecurrentEvents.from_long(table, **ROLES, end={1: 9, 2: 9}, exposure="km")
     y = RecurrentEvents.from_long(table, **ROLES, end={1: 9, 2: 9}, exposure={1: 3, 2: 4})
     assert len(y.exposure) == 2
+
+
+def test_rows_without_an_event_that_end_most_follow_ups_before_the_end_are_a_warning():
+    orders = pd.DataFrame(
+        {"bus": [1, 1, 2, 2, 3], "day": [3, 5, 4, 8, 6], "failed": [1, 0, 1, 0, 1]}
+    )
+    with pytest.warns(DataWarning, match=r"`end` for 2 of 3 individuals \(ids 1, 2\)"):
+        y = RecurrentEvents.from_long(orders, "bus", "day", "failed", end=10)
+    assert y.end.tolist() == [5.0, 8.0, 10.0]
+    few = orders[orders["bus"] > 1]  # who left early, among others
+    assert RecurrentEvents.from_long(few, "bus", "day", "failed", end=10).end[0] == 8.0
+
+
+def test_with_an_end_the_hint_is_to_leave_out_rows_without_events():
+    orders = pd.DataFrame({"bus": [1, 1, 1], "day": [3, 5, 6], "failed": [1, 0, 0]})
+    with (
+        pytest.warns(DataWarning, match="for 1 of 1"),
+        pytest.raises(InvalidEventsError, match="keep only the rows with events"),
+    ):
+        RecurrentEvents.from_long(orders, "bus", "day", "failed", end=10)

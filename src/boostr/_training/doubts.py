@@ -14,7 +14,9 @@ from boostr.exceptions import DataWarning
 __all__ = ["warn_of_doubtful_times"]
 
 _MOST_DATES = 60  # so few that the last tenth of the time has one more or less by chance
+_FEWEST_DATES = 10  # by which the end of the events is known
 _EVENTS_PER_DATE = 5.0  # that make dates those of bookings
+_FEWEST = 100  # events
 _LEAST_SILENCE = 0.02  # of the time axis
 _RECENT = 0.1  # of the time axis, whose rate is expected to go on
 _MISSED = 30.0  # expected events without which a silence is by chance
@@ -22,15 +24,17 @@ _MISSED = 30.0  # expected events without which a silence is by chance
 
 def warn_of_doubtful_times(y: RecurrentEvents) -> None:
     """Warn of events booked at a few dates, and of ends long after the last event."""
-    if y.intervals is None and y.times.size and not _warn_of_bookings(y):
+    if y.intervals is not None or y.times.size < _FEWEST:
+        return
+    dates = np.unique(y.times)
+    if 2 < len(dates) <= min(_MOST_DATES, y.times.size / _EVENTS_PER_DATE):
+        _warn_of_bookings(y, dates)
+    elif len(dates) >= _FEWEST_DATES:
         _warn_of_silence(y)
 
 
-def _warn_of_bookings(y: RecurrentEvents) -> bool:
-    """Warn if many events share a few times; return whether they do."""
-    dates = np.unique(y.times)
-    if not 2 < len(dates) <= min(_MOST_DATES, y.times.size / _EVENTS_PER_DATE):
-        return False
+def _warn_of_bookings(y: RecurrentEvents, dates: FloatArray) -> None:
+    """Warn that many events share a few times."""
     warn_user(
         f"All {y.times.size:,} events are at {len(dates)} times, the last of which are "
         f"{first_few(_name(y, time) for time in dates[-3:])}. If these are dates at which "
@@ -39,7 +43,6 @@ def _warn_of_bookings(y: RecurrentEvents) -> bool:
         "before its date.",
         DataWarning,
     )
-    return True
 
 
 def _warn_of_silence(y: RecurrentEvents) -> None:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from boostr._checks.numbers import check_labels, check_weights, first_few, is_missing
+from boostr._checks.parameters import as_times
 from boostr._html import Curve, draw_curves, format_cell, make_card, make_facts
 from boostr._kernels.mcf import (
     DIES,
@@ -249,7 +250,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
             or not accounted for.
         """
         check_is_fitted(self)
-        asked = np.asarray(times, dtype=np.float64)
+        asked = as_times(times, "times").reshape(np.shape(times))
         if self.terminal_times_ is None or self.survival_ is None:
             return np.ones_like(asked)
         padded = np.concatenate([[1.0], self.survival_])
@@ -333,7 +334,7 @@ class MeanCumulativeFunction(BaseEstimator):  # type: ignore[misc]
 
     def _step(self, values: FloatArray, times: ArrayLike) -> FloatArray:
         """Evaluate a step function with given values from the event times on."""
-        asked = np.asarray(times, dtype=np.float64)
+        asked = as_times(times, "times").reshape(np.shape(times))
         padded = np.concatenate([[0.0], values])
         stepped: FloatArray = padded[np.searchsorted(self.times_, asked, side="right")]
         return stepped

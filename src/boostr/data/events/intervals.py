@@ -89,7 +89,8 @@ def to_periods(y: Events, *, at_start: bool) -> Events:
     begins = np.flatnonzero(is_first)
     counts = np.diff(np.append(begins, owner.size))
     intervals = spread(start[begins], stop[begins], counts)
-    return y._with(times=put_evenly(intervals), intervals=intervals)
+    times = np.maximum(put_evenly(intervals), np.nextafter(start, np.inf))
+    return y._with(times=times, intervals=intervals)
 
 
 def _find_windows(y: RecurrentEvents) -> PositionArray:

@@ -284,8 +284,8 @@ def _warn_of_earlier_ends(
     early = np.unique(owner[times < ends[owner]])
     if early.size > 0.5 * ids.size:
         warn_user(
-            f"Follow-up ends before `end` for {early.size:,} of {ids.size:,} individuals (ids "
-            f"{first_few(ids[early])}), at their rows with event 0. If these rows are "
+            f"Follow-up ends before `end` for {early.size:,} of {ids.size:,} individuals "
+            f"(ids {first_few(ids[early])}), at their rows with event 0. If these rows are "
             "something else, such as inspections, keep only the rows with events.",
             DataWarning,
         )
