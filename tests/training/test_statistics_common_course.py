@@ -1,4 +1,4 @@
-"""Clocks beside sensors that show the same to all."""
+"""Clocks beside sensors that show the same, or nearly the same, to all."""
 
 import numpy as np
 import pytest
@@ -80,13 +80,38 @@ def test_the_pace_of_events_leaves_the_season_to_the_sensors(rng):
     assert len(paced.pace.factors) == 1
 
 
-def test_sensors_that_differ_between_individuals_leave_the_clock_as_it_is(rng):
-    y = RecurrentEvents.from_lists(draw(rng, n=60), end=LAST)
-    Z = season(60)
-    Z = Z.assign(half=Z.values[0] * np.repeat(np.linspace(1.0, 2.0, 60), 20))
-    X = np.zeros((60, 1))
-    with_sensors, plain = BoostR(**SMALL).fit(X, y, Z), BoostR(**SMALL).fit(X, y)
-    assert_allclose(with_sensors.clock_.log_counts, plain.clock_.log_counts)
+def fit_with_and_without(rng, change, n=100):
+    """Return the clocks with sensors that a function makes of the season, and without."""
+    y, Z, X = RecurrentEvents.from_lists(draw(rng, n=n), end=LAST), season(n), np.zeros(n)
+    Z = Z.assign(half=change(Z.values[0].reshape(n, -1)).ravel())
+    return (BoostR(**SMALL).fit(X[:, None], y, *more).clock_ for more in ([Z], []))
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.2])
+def test_the_clock_is_a_power_law_beside_a_season_that_is_nearly_the_same(rng, sd):
+    clock, _ = fit_with_and_without(
+        rng, lambda half: half + rng.normal(0.0, sd, half.shape)
+    )
+    assert clock.is_power_law
+    assert clock.last_slope == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda half, noise: half + 2.0 * noise,
+        lambda half, noise: (
+            np.resize([0.0, 0.0, 1.0, 1.0, 1.0], half.shape[1]) + 0.1 * noise
+        ),
+        lambda half, noise: np.arange(half.shape[1]) + noise,
+    ],
+    ids=["the own part is larger", "another season", "a trend"],
+)
+def test_other_sensors_that_differ_leave_the_clock_as_it_is(rng, change):
+    with_sensors, plain = fit_with_and_without(
+        rng, lambda half: change(half, rng.normal(size=half.shape))
+    )
+    assert_allclose(with_sensors.log_counts, plain.log_counts)
 
 
 def test_a_sensor_that_never_changes_leaves_the_clock_as_it_is(rng):

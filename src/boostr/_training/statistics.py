@@ -55,14 +55,18 @@ _PENALTY = 1e-3  # on coefficients, in shares of the number of events: next to n
 _N_STEPS = 30  # of Newton's method
 _MOST_LOG_RATIO = 5.0  # of a rate to the mean rate
 _EXPONENTS = (0.1, 3.0)
+_N_STRETCHES = 24  # of the axis of time, in which a free clock follows the rate
+_MOST = 0.75  # of what a free clock explains, by sensors of a common course
+_WORTH = 2.0  # log-likelihood that sensors of a common course must gain for each column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Course:
-    """Values that all individuals share at the middle of cells of time."""
+    """Values that individuals share, or nearly so, at the middle of cells of time."""
 
     edges: FloatArray  # (n_cells + 1,)
     columns: FloatArray  # (n_cells, n_columns); numbers, or zeros and ones of categories
+    is_same: bool  # for all individuals, or only on average
 
     @property
     def middles(self) -> FloatArray:
@@ -76,6 +80,7 @@ def leave_to_sensors(
 
     With such sensors it is a power law of time (exponent by Poisson regression): a clock
     that follows all events would absorb a season, and forecasts would miss the next one.
+    Sensors that are only similar must explain most of what a free clock would.
     """
     course = _find_course(sample)
     if course is None or not isinstance(clock, OperationalClock):
@@ -89,7 +94,7 @@ def leave_to_sensors(
 
 
 def _find_course(data: TrainingData) -> _Course | None:
-    """Return the sensors that vary in time and are the same for all individuals."""
+    """Return the sensors that vary in time, and do so for all individuals together."""
     if data.sensors is None or len(data) < 2:
         return None
     data = data.sample(_N_COMPARED)
@@ -100,21 +105,36 @@ def _find_course(data: TrainingData) -> _Course | None:
     values = sensors.read(times)
     is_seen = (times > events.start[:, None]) & (times <= events.end[:, None])
     known = is_seen[:, :, None] & ~np.isnan(values)
-    low = np.where(known, values, np.inf).min(axis=0)  # (n_cells, n_sensors)
-    high = np.where(known, values, -np.inf).max(axis=0)
     is_common = known.sum(axis=0) > 1
-    columns = [
-        _write_columns(np.where(is_common[:, place], low[:, place], np.nan), categories)
-        for place, categories in enumerate(sensors.categories)
-        if _is_same(low[:, place], high[:, place], is_common[:, place])
-    ]
-    return _Course(edges, np.hstack(columns)) if columns else None
+    columns, is_same = [], True
+    for place, categories in enumerate(sensors.categories):
+        some = is_common[:, place]
+        shown = np.where(known[:, :, place], values[:, :, place], np.nan)[:, some]
+        if _moves_together(times[some], shown, categories is not None):
+            course = np.full(len(times), np.nan)
+            course[some] = np.nanmean(shown, axis=0)
+            columns.append(_write_columns(course, categories))
+            is_same &= not np.nanvar(shown, axis=0).any()
+    return _Course(edges, np.hstack(columns), is_same) if columns else None
 
 
-def _is_same(low: FloatArray, high: FloatArray, is_common: FloatArray) -> bool:
-    """Return whether a varying sensor is the same for all individuals that have it."""
-    same = low[is_common]
-    return bool(same.size and np.all(same == high[is_common]) and np.ptp(same) > 0.0)
+def _moves_together(times: FloatArray, values: FloatArray, is_categorical: bool) -> bool:
+    """Return whether a sensor moves in time, and is about the same for all individuals.
+
+    ``values`` are of individuals (rows) at times. Values that differ must have more than
+    half of their variance in a common course that is no trend of time: a clock can go on
+    with a trend, but not with a season.
+    """
+    if not values.size:
+        return False
+    mean, within = np.nanmean(values, axis=0), float(np.nanvar(values, axis=0).mean())
+    if within == 0.0:
+        return bool(np.ptp(mean) > 0.0)
+    if is_categorical:
+        return False
+    trend = np.column_stack([np.ones_like(times), times, np.log(times - times[0] + 1.0)])
+    rest = mean - trend @ np.linalg.lstsq(trend, mean, rcond=None)[0]
+    return bool(np.var(rest) > max(within, 0.5 * np.var(mean)))
 
 
 def _write_columns(values: FloatArray, categories: tuple[object, ...] | None) -> FloatArray:
@@ -135,8 +155,33 @@ def _fit_exponent(course: _Course, data: TrainingData, origin: float) -> float |
         return None
     log_time = np.log(course.middles - origin)
     columns = np.column_stack([np.ones_like(log_time), log_time, course.columns])
-    slope = _regress(columns[some], costs[some], exposure[some])[1]
-    return float(np.clip(1.0 + slope, *_EXPONENTS))
+    columns, costs, exposure = columns[some], costs[some], exposure[some]
+    coefficients = _regress(columns, costs, exposure)
+    if not (course.is_same or _explains(columns, coefficients, costs, exposure)):
+        return None
+    return float(np.clip(1.0 + coefficients[1], *_EXPONENTS))
+
+
+def _explains(
+    columns: FloatArray, coefficients: FloatArray, counts: FloatArray, exposure: FloatArray
+) -> bool:
+    """Return whether sensors explain most of the changes of the rate, and clearly some.
+
+    Counts are compared with those of a power of time, and of rates free in stretches.
+    """
+    power = columns[:, :2]
+    alone = np.exp(power @ _regress(power, counts, exposure))
+    stretch = np.arange(len(counts)) * _N_STRETCHES // len(counts)
+    free = np.bincount(stretch, counts) / np.bincount(stretch, exposure)
+
+    def judge(rates: FloatArray) -> float:
+        expected = rates * exposure
+        shares = expected[counts > 0.0] / expected.sum()
+        return float(counts[counts > 0.0] @ np.log(shares))
+
+    gained = judge(np.exp(columns @ coefficients)) - judge(alone)
+    possible = judge(free[stretch]) - judge(alone) - _N_STRETCHES
+    return gained > max(_MOST * possible, columns.shape[1] * _WORTH)
 
 
 def _regress(columns: FloatArray, counts: FloatArray, exposure: FloatArray) -> FloatArray:

@@ -490,7 +490,8 @@ def _fit_trend(
     design: FloatArray, log_rates: FloatArray, counts: FloatArray, gradient: FloatArray
 ) -> _Trend:
     """Fit a trend whose slope at the end is the gradient times its coefficients."""
-    covariance = np.linalg.inv(design.T @ (counts[:, None] * design))
+    information = design.T @ (counts[:, None] * design)
+    covariance = np.linalg.pinv(information, hermitian=True)  # one count may be all
     found = covariance @ (design.T @ (counts * log_rates))
     rest = float(counts @ (log_rates - design @ found) ** 2)
     spread = max(rest / (len(design) - len(found)), 1.0)
