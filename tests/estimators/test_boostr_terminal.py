@@ -139,10 +139,28 @@ def test_frailties_that_die_early_are_tied_and_others_are_not():
     for power in (0.0, 1.0):
         death = rng.exponential(1.0 / frailty**power)
         died, end = death < ends, np.minimum(death, ends)
-        tie = _choose_tie(end, frailty, died.astype(float), frailty)
+        alive = (~died).astype(float)
+        tie = _choose_tie(end, frailty, died.astype(float), frailty, alive)
         assert tie.power == power
-        # The level keeps the sum of hazards.
-        assert_allclose(end @ tie.factor(frailty), end.sum())
+        # The level keeps the sum of hazards of the living, who are less frail.
+        assert_allclose(alive @ tie.factor(frailty), alive.sum())
+
+
+def test_as_many_die_as_expected_where_the_frail_die_early():
+    rng = np.random.default_rng(1)
+    frailty = rng.gamma(1.5, 1.0 / 1.5, 1000)
+    death = rng.exponential(500.0 / frailty)
+    died, end = death < 1000.0, np.minimum(death, 1000.0)
+    times = [
+        rng.uniform(0.0, t, rng.poisson(0.02 * f * t))
+        for f, t in zip(frailty, end, strict=True)
+    ]
+    y = boostr.RecurrentEvents.from_lists(times, end=end, terminal=died)
+    model = BoostR(n_estimators=10, random_state=0).fit(np.zeros((1000, 1)), y)
+    assert model.forecast_law_.tie.power > 0.0
+    chance = model.forecast(np.zeros((1000, 1)), y, 180.0)["terminal"].sum()
+    truth = np.sum(1.0 - np.exp(-frailty[~died] * 180.0 / 500.0))
+    assert chance == pytest.approx(truth, rel=0.25)
 
 
 def test_scans_learn_the_same_hazard(patients, tmp_path):

@@ -92,7 +92,8 @@ def _find_deaths(
 def _fit_tie(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TerminalTie:
     """Find the power of frailties, as known so far, that makes deaths the most likely.
 
-    Hazards are multiplied by ``level * frailty ** power``, where the level keeps their sum.
+    Hazards are multiplied by ``level * frailty ** power``, where the level keeps their sum
+    over the living at the end.
     """
     seen = _take_known(fitted, hazard, data)
     law, events, weights = fitted.forecast_law, seen.data.events, seen.data.weights
@@ -112,7 +113,11 @@ def _fit_tie(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TerminalTie:
     is_last = np.diff(owner, append=-1) != 0
     assert events.is_terminal is not None  # noqa: S101 - there are some
     died = weights * events.is_terminal
-    return _choose_tie(weights[owner] * rises, frailty, died, frailty[is_last])
+    # Hazards where follow-up ends, of those who live on.
+    lengths = np.maximum(known.stop - known.start, np.finfo(float).tiny)[is_last]
+    ahead = (weights - died)[owner[is_last]] * rises[is_last] / lengths
+    last = frailty[is_last]
+    return _choose_tie(weights[owner] * rises, frailty, died[owner[is_last]], last, ahead)
 
 
 def _take_known(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TrainingCurves:
@@ -127,12 +132,17 @@ def _take_known(fitted: Fitted, hazard: Fitted, data: TrainingData) -> TrainingC
 
 
 def _choose_tie(
-    rises: FloatArray, frailty: FloatArray, died: FloatArray, last: FloatArray
+    rises: FloatArray,
+    frailty: FloatArray,
+    died: FloatArray,
+    last: FloatArray,
+    ahead: FloatArray,
 ) -> TerminalTie:
     """Return the tie of highest likelihood, none unless it is clearly better.
 
     ``rises`` are of hazards and ``frailty`` in pieces of time; ``died`` and ``last`` are
-    weights of the dead and frailties at the end, of individuals.
+    weights of the dead and frailties at the end, of individuals. ``ahead`` are the hazards
+    of the living at the end, whose sum a tie keeps: that frail ones have died is in them.
     """
     total = float(died.sum())
     if not (total > 0.0 and rises.sum() > 0.0):
@@ -145,4 +155,6 @@ def _choose_tie(
     best = max(_POWERS, key=judge)
     if judge(best) < judge(0.0) + _WORTH:
         return TerminalTie()
-    return TerminalTie(best, float(rises.sum() / (rises @ frailty**best)))
+    if not ahead.sum() > 0.0:
+        ahead, last = rises, frailty
+    return TerminalTie(best, float(ahead.sum() / (ahead @ last**best)))
