@@ -23,13 +23,13 @@ from boostr._frailty.own_pace import ReadCurves, SecondScale
 from boostr._kernels.curves import count_passed
 from boostr._typing import FloatArray, PositionArray
 from boostr.basis import Clock, OperationalClock
-from boostr.basis.clock import (
+from boostr.basis.clock import sum_exposure
+from boostr.basis.recent import (
     ROUNDING,
     end_exponent,
     fit_fall,
     follow_trend,
     pool_recent,
-    sum_exposure,
 )
 from boostr.data import RecurrentEvents
 from boostr.data.events.exposure import exposed_windows

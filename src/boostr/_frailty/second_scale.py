@@ -23,7 +23,7 @@ from boostr._frailty.own_pace import SecondScale, find_offsets
 from boostr._frailty.pace import CurvesOnClock, FittedPace, Pace
 from boostr._frailty.weighted_exposure import cut_at_events
 from boostr._typing import FloatArray, PositionArray
-from boostr.basis.clock import pool_recent
+from boostr.basis.recent import pool_recent
 from boostr.data import RecurrentEvents
 from boostr.data.flat import owners_of
 from boostr.data.times import find_origins
