@@ -34,7 +34,7 @@ def falling_rate(shares, rates, counts):
     """Return the exponent at the end of a falling rate, by fits of all its courses.
 
     A kink, at which the fall slows down, or a step after a share of the time must explain
-    four times the variance that it leaves.
+    nine times the variance that it leaves.
     """
     plain = [log_line(own, rates, counts) for own in ([np.log(shares)], [shares])]
     best = min(plain, key=lambda fit: fit[2])
@@ -45,7 +45,7 @@ def falling_rate(shares, rates, counts):
     slower = [fit for fit in slower if fit[0][1] >= 0.0]
     steps = [log_line([shares > share], rates, counts) for share in changes]
     changed = min(slower + steps, key=lambda fit: fit[2])
-    if best[2] - changed[2] > 4.0 * changed[3]:
+    if best[2] - changed[2] > 9.0 * changed[3]:
         best = changed
         if len(changed[0]) == 1:
             return 0.0

@@ -24,7 +24,8 @@ __all__ = [
 _RECENT_SHARE = 0.1  # of the time axis, at whose end the recent rate is read
 RECENT_EVENTS = 30  # that tell a rate
 TREND_FROM = 0.2  # share of the time axis before which rates do not tell it
-_CLEAR = 2.0  # standard errors by which a rate must fall, or a fall must have slowed down
+_CLEAR = 2.0  # standard errors by which a rate must fall to be taken as falling
+_SLOWED = 3.0  # standard errors by which a fall must have slowed down
 _CHANGES = (0.4, 0.5, 0.6, 0.7, 0.8)  # shares of the time axis after which a fall may slow
 _STEEPEST = -3.0  # exponent of a falling rate
 _STEEPEST_AHEAD = -0.9  # the same after the end; at -1 the count would hardly go on
@@ -107,7 +108,7 @@ def fit_fall(edges: FloatArray, rates: FloatArray, counts: FloatArray) -> float:
     slower = [change for change in changes if change.last >= 0.0 or not change.slope]
     if slower:
         changed = min(slower, key=attrgetter("rest"))
-        if best.rest - changed.rest > _CLEAR**2 * changed.spread:
+        if best.rest - changed.rest > _SLOWED**2 * changed.spread:
             best = changed
     is_clear = best.slope < -_CLEAR * best.error
     return max(best.slope + best.error, _STEEPEST) if is_clear else 0.0
