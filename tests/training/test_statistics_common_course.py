@@ -45,6 +45,14 @@ def test_the_clock_is_the_power_law_beside_the_season(rng, exponent):
     assert_allclose(clock.rate(times), clock.last_slope * count / times)
 
 
+def test_a_season_that_is_the_same_needs_no_effect(rng):
+    y = RecurrentEvents.from_lists(
+        [rng.uniform(0.0, LAST, 20) for _ in range(99)], end=LAST
+    )
+    Z = season(99, (0.1, 0.7))  # whose means are rounded
+    assert BoostR(**SMALL).fit(np.zeros((99, 1)), y, Z).clock_.is_power_law
+
+
 def test_the_power_law_expects_as_many_events_as_came_where_follow_ups_differ(rng):
     y = RecurrentEvents.from_flat(
         rng.uniform(3.0, 4.0, 50), np.arange(51), start=2.5, end=rng.uniform(4.0, 9.0, 50)

@@ -66,7 +66,7 @@ class _Course:
 
     edges: FloatArray  # (n_cells + 1,)
     columns: FloatArray  # (n_cells, n_columns); numbers, or zeros and ones of categories
-    is_same: bool  # for all individuals, or only on average
+    is_same: bool  # whether one of them is the same for all individuals
 
     @property
     def middles(self) -> FloatArray:
@@ -106,7 +106,7 @@ def _find_course(data: TrainingData) -> _Course | None:
     is_seen = (times > events.start[:, None]) & (times <= events.end[:, None])
     known = is_seen[:, :, None] & ~np.isnan(values)
     is_common = known.sum(axis=0) > 1
-    columns, is_same = [], True
+    columns, is_same = [], False
     for place, categories in enumerate(sensors.categories):
         some = is_common[:, place]
         shown = np.where(known[:, :, place], values[:, :, place], np.nan)[:, some]
@@ -114,7 +114,7 @@ def _find_course(data: TrainingData) -> _Course | None:
             course = np.full(len(times), np.nan)
             course[some] = np.nanmean(shown, axis=0)
             columns.append(_write_columns(course, categories))
-            is_same &= not np.nanvar(shown, axis=0).any()
+            is_same |= _is_same(shown)
     return _Course(edges, np.hstack(columns), is_same) if columns else None
 
 
@@ -127,14 +127,19 @@ def _moves_together(times: FloatArray, values: FloatArray, is_categorical: bool)
     """
     if not values.size:
         return False
-    mean, within = np.nanmean(values, axis=0), float(np.nanvar(values, axis=0).mean())
-    if within == 0.0:
-        return bool(np.ptp(mean) > 0.0)
+    if _is_same(values):
+        return bool(np.nanmax(values) > np.nanmin(values))
     if is_categorical:
         return False
+    mean, within = np.nanmean(values, axis=0), float(np.nanvar(values, axis=0).mean())
     trend = np.column_stack([np.ones_like(times), times, np.log(times - times[0] + 1.0)])
     rest = mean - trend @ np.linalg.lstsq(trend, mean, rcond=None)[0]
     return bool(np.var(rest) > max(within, 0.5 * np.var(mean)))
+
+
+def _is_same(values: FloatArray) -> bool:
+    """Return whether all individuals (rows) have the same values."""
+    return bool(np.all(np.nanmax(values, axis=0) == np.nanmin(values, axis=0)))
 
 
 def _write_columns(values: FloatArray, categories: tuple[object, ...] | None) -> FloatArray:
