@@ -23,7 +23,7 @@ _MISSED = 30.0  # expected events without which a silence is by chance
 
 
 def warn_of_doubtful_times(y: RecurrentEvents) -> None:
-    """Warn of events booked at a few dates, and of ends long after the last event."""
+    """Warn of events at a few dates only, and of ends long after the last event."""
     if y.intervals is not None or y.times.size < _FEWEST:
         return
     dates = np.unique(y.times)
@@ -46,7 +46,7 @@ def _warn_of_bookings(y: RecurrentEvents, dates: FloatArray) -> None:
 
 
 def _warn_of_silence(y: RecurrentEvents) -> None:
-    """Warn if no individual has an event in the end, where many are expected."""
+    """Warn if no individual has an event near the end, where many are expected."""
     last, end = float(y.times.max()), float(y.window_stop.max())
     span = end - float(y.window_start.min())
     if end - last < _LEAST_SILENCE * span:
